@@ -8,9 +8,12 @@ import { durations, fileOf } from './scripts/test-durations.mjs';
 
 const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
 
-/** Test files that replace modules or measure their process: each gets a process of its own. The others share theirs. */
+/**
+ * Test files that replace modules, measure their process or break a file descriptor that native code uses, which may corrupt
+ * the heap: each gets a process of its own. The others share theirs.
+ */
 const processWide =
-  /\bvi\.(?:mock|doMock|useFakeTimers)\(|\bprocess\.(?:memoryUsage|cpuUsage)\(|\bWorkCounter\b|setFlagsFromString|monitorEventLoopDelay/;
+  /\bvi\.(?:mock|doMock|useFakeTimers)\(|\bprocess\.(?:memoryUsage|cpuUsage)\(|\bWorkCounter\b|setFlagsFromString|monitorEventLoopDelay|\bfailMetaWrites\(/;
 const files = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

@@ -333,7 +333,9 @@ async function controllers(bench) {
   for (const server of [without, all]) await fill(server, 64, 2500);
   const create = { method: 'POST', path: configMaps, body: JSON.stringify(configMap('b-$ID-$I', 2500)) };
   const patch = {
-    ...{ method: 'PATCH', path: `${configMaps}/obj-00000$C`, body: '{"data":{"c":"$I"}}' },
+    method: 'PATCH',
+    path: `${configMaps}/obj-00000$C`,
+    body: '{"data":{"c":"$I"}}',
     contentType: 'application/merge-patch+json',
   };
   for (const [figure, budget, job] of /** @type {const} */ ([

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
-const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 export default defineConfig({
   input: { main: 'fuzz/main.ts', 'decoders-child': 'fuzz/decoders-child.ts' },
   platform: 'node',
-  external: Object.keys(dependencies),
+  external: Object.keys({ ...dependencies, ...optionalDependencies }),
   output: { dir: 'dist/fuzz', format: 'esm', sourcemap: true },
 });

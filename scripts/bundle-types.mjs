@@ -1,5 +1,5 @@
-// Bundles the declarations of each entry of the package into one file: its exports and what they depend on. What the main
-// entry exports too, the others import from it. Consumers need no types of Node or of other packages.
+// Bundles the declarations of each entry of the package into one file: its exports and what they depend on. `orch/client`
+// stands alone; the other entries import from it what it exports. Consumers need no types of Node or of other packages.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
@@ -28,16 +28,17 @@ function find(place) {
 
 /**
  * @param {string} entry a file of declarations as the compiler writes it
- * @param {string} [main] that of the main entry, where this is another one
+ * @param {{ [specifier: string]: string }} [others] entries to import from: the files of their declarations
  * @returns {string} a file with the same exports
  */
-function bundleTypes(entry, main) {
-  /** @type {Map<Declaration | undefined, string>} What the main entry exports, by its name there. */
-  const exportedByMain = new Map(
-    main === undefined ? [] : exportsOf(main).map((name) => [find({ file: main, name })?.declaration, name]),
-  );
-  /** @type {Set<string>} */
-  const imported = new Set();
+function bundleTypes(entry, others = {}) {
+  /** @type {Map<Declaration | undefined, { name: string, specifier: string }>} The exports of the other entries. */
+  const exportedByOthers = new Map();
+  for (const [specifier, file] of Object.entries(others)) {
+    for (const name of exportsOf(file)) exportedByOthers.set(find({ file, name })?.declaration, { name, specifier });
+  }
+  /** @type {Map<string, Set<string>>} The imported names by specifier. */
+  const imported = new Map();
   /** @type {Map<Declaration, string>} */
   const included = new Map();
   /** @type {string[]} */
@@ -49,11 +50,11 @@ function bundleTypes(entry, main) {
     const { place, declaration } = found;
     const known = included.get(declaration);
     if (known !== undefined) return known;
-    const there = exportedByMain.get(declaration);
-    if (there !== undefined) {
-      included.set(declaration, there);
-      imported.add(there);
-      return there;
+    const other = exportedByOthers.get(declaration);
+    if (other !== undefined) {
+      included.set(declaration, other.name);
+      imported.set(other.specifier, (imported.get(other.specifier) ?? new Set()).add(other.name));
+      return other.name;
     }
     const same = [...included.values()].filter((name) => name.split('$')[0] === place.name).length;
     const name = same === 0 ? place.name : `${place.name}$${same}`;
@@ -65,8 +66,10 @@ function bundleTypes(entry, main) {
     const own = include({ file: entry, name });
     return own === name ? name : `${own} as ${name}`;
   });
-  const imports = imported.size === 0 ? '' : `import { ${[...imported].sort().join(', ')} } from 'orch';\n`;
-  return `${imports}${texts.join('\n')}\nexport { ${exported.join(', ')} };\n`;
+  const imports = [...imported].map(
+    ([specifier, names]) => `import { ${[...names].sort().join(', ')} } from '${specifier}';\n`,
+  );
+  return `${imports.join('')}${texts.join('\n')}\nexport { ${exported.join(', ')} };\n`;
 }
 
 /** @type {(file: string, declaration: Declaration, name: string, include: (place: Place) => string) => string} */
@@ -150,10 +153,12 @@ function readModule(file) {
 
 const dist = join(dirname(import.meta.dirname), 'dist');
 const main = join(dist, 'types', 'server', 'index.d.ts');
+const client = join(dist, 'types', 'client', 'library.d.ts');
+const testing = join(dist, 'types', 'server', 'harness', 'index.d.ts');
 const entries = {
-  index: bundleTypes(main),
-  testing: bundleTypes(join(dist, 'types', 'server', 'harness', 'index.d.ts'), main),
-  client: bundleTypes(join(dist, 'types', 'client', 'library.d.ts'), main),
+  client: bundleTypes(client),
+  index: bundleTypes(main, { 'orch/client': client }),
+  testing: bundleTypes(testing, { orch: main, 'orch/client': client }),
 };
 for (const [name, types] of Object.entries(entries)) {
   // The same declarations for ESM and CommonJS consumers.

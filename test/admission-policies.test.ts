@@ -28,7 +28,10 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const exec = '/api/v1/namespaces/default/pods/p/exec?command=sh&stdout=true&container=c';
 const note = (name: string, data: object = { a: '1' }) => ({ metadata: { name }, data });
 const rule = (resources: string[], operations = ['CREATE', 'UPDATE']) => ({
-  ...{ apiGroups: [''], apiVersions: ['*'], operations, resources },
+  apiGroups: [''],
+  apiVersions: ['*'],
+  operations,
+  resources,
 });
 
 /** Creates a validating policy of config maps and its binding. */
@@ -75,14 +78,18 @@ const mutating: ServerOptions = {
 /** Registers a webhook for the resources. */
 async function register({ send }: World, kind: string, resources: string[], answer: (request: object) => object) {
   const hook: Hook = await startHook(({ review: { apiVersion, request } }) => ({
-    ...{ apiVersion, kind: 'AdmissionReview', response: { uid: request.uid, ...answer(request) } },
+    apiVersion,
+    kind: 'AdmissionReview',
+    response: { uid: request.uid, ...answer(request) },
   }));
   open.push(() => hook.close());
   const made = await send('POST', `/apis/${group}/v1/${kind}webhookconfigurations`, {
     metadata: { name: 'c' },
     webhooks: [
       {
-        ...{ name: 'w.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+        name: 'w.example.com',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
         rules: [rule(resources, ['*'])],
         clientConfig: { url: hook.url, caBundle: hook.caBundle },
       },
@@ -127,7 +134,9 @@ describe('a policy', () => {
     await world.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
       metadata: { name: 'limits.example.com' },
       spec: {
-        ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'limits', kind: 'Limit' } },
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'limits', kind: 'Limit' },
         versions: [
           { name: 'v1', served: true, storage: true, schema },
           { name: 'v1beta1', served: true, storage: false, schema },
@@ -179,10 +188,12 @@ describe('a policy', () => {
     const world = await start();
     const rbac = '/apis/rbac.authorization.k8s.io/v1/clusterrole';
     await world.send('POST', `${rbac}s`, {
-      ...{ metadata: { name: 'writer' }, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }] },
+      metadata: { name: 'writer' },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }],
     });
     await world.send('POST', `${rbac}bindings`, {
-      ...{ metadata: { name: 'writer' }, subjects: [{ kind: 'User', name: 'ann' }] },
+      metadata: { name: 'writer' },
+      subjects: [{ kind: 'User', name: 'ann' }],
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'writer' },
     });
     await bind(world, [
@@ -221,7 +232,8 @@ it('a mutating policy is invoked again after a mutating webhook has changed the 
   await bindMutating(world, [rule(['configmaps'])], count, { reinvocationPolicy: 'IfNeeded' });
   const operations = [{ op: 'add', path: '/data/b', value: '2' }];
   const hook = await register(world, 'mutating', ['configmaps'], () => ({
-    ...{ allowed: true, patchType: 'JSONPatch' },
+    allowed: true,
+    patchType: 'JSONPatch',
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   }));
   const { body } = await world.send('POST', configMaps, note('x'));
@@ -260,14 +272,18 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     const kubectl = await startKubectl();
     open.push(() => kubectl.server.stop());
     const policy = {
-      ...{ apiVersion: `${group}/v1`, kind: 'ValidatingAdmissionPolicy', metadata: { name: 'p' } },
+      apiVersion: `${group}/v1`,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'p' },
       spec: {
         matchConstraints: { resourceRules: [rule(['configmaps'])] },
         validations: [{ expression: 'object.data.a == "1"', message: 'a should be 1' }],
       },
     };
     const binding = {
-      ...{ apiVersion: `${group}/v1`, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name: 'b' } },
+      apiVersion: `${group}/v1`,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: 'b' },
       spec: { policyName: 'p', validationActions: ['Warn'] },
     };
     await kubectl.run('create', '-f', kubectl.file('policy.json', JSON.stringify(policy)));

@@ -161,7 +161,9 @@ it.each(['', '..', 'store', 'store.new', '../other', 'a\0b', 'a'.repeat(300)])(
     const [file, to] = [join(folder, 'crafted'), join(folder, 'crafted-data')];
     writeFileSync(file, Buffer.concat([content, createHash('sha256').update(content).digest()]));
     expect(run(main, 'restore', dataDir(to), file)).toMatchObject({
-      ...{ status: 1, stdout: '', stderr: `orch: ${file} is not a backup of a data directory\n` },
+      status: 1,
+      stdout: '',
+      stderr: `orch: ${file} is not a backup of a data directory\n`,
     });
     expect(existsSync(to)).toBe(false);
   },

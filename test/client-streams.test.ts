@@ -26,7 +26,11 @@ beforeAll(async () => {
     return join(dataDir, name);
   };
   server = await createServer({
-    ...{ apiDomain: 'k8s.io', controllers: '-*', securePort: 0, dataDir, disableAdmissionPlugins: ['ServiceAccount'] },
+    apiDomain: 'k8s.io',
+    controllers: '-*',
+    securePort: 0,
+    dataDir,
+    disableAdmissionPlugins: ['ServiceAccount'],
     kubeletCertificateAuthority: file('agents.crt', ca),
     kubeletClientCertificate: file('shown.crt', clientCert),
     kubeletClientKey: file('shown.key', clientKey),
@@ -38,7 +42,9 @@ beforeAll(async () => {
   await client.create(
     { apiVersion: 'v1', resource: 'nodes' },
     {
-      ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' } },
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'here' },
       status: {
         addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
         daemonEndpoints: { kubeletEndpoint: { Port: agent.port } },
@@ -46,7 +52,9 @@ beforeAll(async () => {
     },
   );
   await client.kind('v1', 'Pod').create({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: pod },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: pod,
     spec: { nodeName: 'here', containers: [{ name: 'main', image: 'i' }] },
   });
 });

@@ -41,8 +41,14 @@ describe('docs/controller-library.md', () => {
   it('shows programs whose types are right', { timeout: 60_000 }, () => {
     expect([...programs.keys()]).toEqual(['websites.ts', 'websites.test.ts', 'definition.ts', 'connect.ts']);
     const compilerOptions = {
-      ...{ target: 'es2023', module: 'nodenext', strict: true, noEmit: true, allowImportingTsExtensions: true },
-      ...{ types: ['node'], exactOptionalPropertyTypes: true, noPropertyAccessFromIndexSignature: true },
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      types: ['node'],
+      exactOptionalPropertyTypes: true,
+      noPropertyAccessFromIndexSignature: true,
     };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [...programs.keys()] }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allControllers } from '../src/controllers/index.ts';
-import { defaultControllers } from '../src/server/controllers.ts';
+import { defaultControllers } from '../src/server/settings/controller-list.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
 const main = join(dirname(import.meta.dirname), 'dist/server/main.js');

@@ -257,7 +257,9 @@ describe('deploy/kubernetes', () => {
 
   const plurals = new Map([['NetworkPolicy', 'networkpolicies']]);
   const placeOf = ({ apiVersion, kind, metadata: { name = '', namespace } }: ApiObject) => ({
-    ...{ apiVersion, resource: plurals.get(kind) ?? `${kind.toLowerCase()}s`, name },
+    apiVersion,
+    resource: plurals.get(kind) ?? `${kind.toLowerCase()}s`,
+    name,
     ...(namespace === undefined ? {} : { namespace }),
   });
 

@@ -101,7 +101,9 @@ interface Snippet {
 
 const snippets: readonly Snippet[] = pages.flatMap((page) =>
   [...textOf(page).matchAll(/^( *)```(\w*)\n(.*?)^\1```$/gms)].map(([, , language = '', text = '']) => ({
-    ...{ page, language, text },
+    page,
+    language,
+    text,
   })),
 );
 const written = (language: string) => snippets.filter((snippet) => snippet.language === language);

@@ -255,7 +255,9 @@ describe.skipIf(!hasProgram('openssl') || process.platform === 'win32')('the pro
     };
     const group = 'admissionregistration.k8s.io/v1';
     const configuration = {
-      ...{ apiVersion: group, kind: 'ValidatingWebhookConfiguration', metadata: { name: 'gadgets' } },
+      apiVersion: group,
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'gadgets' },
       webhooks: [webhook],
     };
     await plane.request('POST', `/apis/${group}/validatingwebhookconfigurations`, configuration);

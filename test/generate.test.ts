@@ -140,7 +140,9 @@ const definition = {
     names: { plural: 'probes', kind: 'Probe' },
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: 'object', required: ['spec'], properties: { spec } } },
       },
     ],

@@ -36,8 +36,11 @@ function providerOf(issuer: string, jwk: JWK) {
   const provider = new Provider(issuer, {
     clients: [
       {
-        ...{ client_id: client, redirect_uris: [redirect], token_endpoint_auth_method: 'none' },
-        ...{ grant_types: ['implicit'], response_types: ['id_token'] },
+        client_id: client,
+        redirect_uris: [redirect],
+        token_endpoint_auth_method: 'none',
+        grant_types: ['implicit'],
+        response_types: ['id_token'],
       },
     ],
     jwks: { keys: [jwk] },
@@ -103,8 +106,12 @@ async function startProvider() {
 async function login(issuer: string, user: string): Promise<string> {
   const cookies = new Map<string, string>();
   const query = new URLSearchParams({
-    ...{ client_id: client, redirect_uri: redirect, response_type: 'id_token' },
-    ...{ scope: 'openid', nonce: 'n', login_hint: user },
+    client_id: client,
+    redirect_uri: redirect,
+    response_type: 'id_token',
+    scope: 'openid',
+    nonce: 'n',
+    login_hint: user,
   });
   let url = new URL(`/auth?${query.toString()}`, issuer);
   for (let step = 0; step < 10; step++) {
@@ -129,8 +136,14 @@ async function startServer(issuer: string): Promise<OrchServer> {
   const file = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
   writeFileSync(file, ca);
   const server = await createServer({
-    ...{ apiDomain: 'k8s.io', controllers: '-*', oidcIssuerUrl: issuer, oidcClientId: client, oidcCaFile: file },
-    ...{ oidcUsernamePrefix: 'oidc:', oidcGroupsClaim: 'groups', oidcGroupsPrefix: 'oidc:' },
+    apiDomain: 'k8s.io',
+    controllers: '-*',
+    oidcIssuerUrl: issuer,
+    oidcClientId: client,
+    oidcCaFile: file,
+    oidcUsernamePrefix: 'oidc:',
+    oidcGroupsClaim: 'groups',
+    oidcGroupsPrefix: 'oidc:',
   });
   open.push(() => server.close());
   return server;
@@ -148,7 +161,9 @@ const allowDevelopers = ({ client: admin }: OrchServer) =>
   admin.create<ApiObject>(
     { apiVersion: 'rbac.authorization.k8s.io/v1', resource: 'clusterrolebindings' },
     {
-      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'developers' } },
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'developers' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:aggregate-to-view' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'oidc:developers' }],
     },

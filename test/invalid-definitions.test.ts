@@ -51,7 +51,9 @@ const definition = (spec: object = {}, pattern = 'x') => ({
     names: { plural: 'gadgets', kind: 'Gadget' },
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', pattern } } } },
       },
     ],

@@ -67,7 +67,10 @@ describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () 
     const first = await startServer([], mkdtempSync(join(folder, 'made-')));
     started.push(first);
     const created = await first.request('POST', configMaps, {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { colour: 'green' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings' },
+      data: { colour: 'green' },
     });
     expect(created.status).toBe(201);
     await copyWhileWritten(first);
@@ -105,7 +108,8 @@ describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () 
     expect(Number(count)).toBeGreaterThan(objects);
     expect(digest).toHaveLength(64);
     expect(await run('migrate', there)).toMatchObject({
-      ...{ status: 1, stdout: '' },
+      status: 1,
+      stdout: '',
       stderr: 'orch: the target is not empty: give another prefix, or remove the keys below it\n',
     });
 
@@ -135,12 +139,14 @@ describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () 
   it('refuses what makes no sense, and says what is missing', async () => {
     const servers = `--etcd-servers=${etcd.servers.join(',')}`;
     expect(await run('migrate', ['--from=etcd', servers])).toMatchObject({
-      ...{ status: 2, stderr: expect.stringContaining('--from and --to must differ') },
+      status: 2,
+      stderr: expect.stringContaining('--from and --to must differ'),
     });
     expect((await run('migrate', [])).stderr).toContain('--etcd-servers must name the members');
     const data = join(folder, 'none');
     expect(await run('migrate', [servers, `--data-dir=${data}`])).toMatchObject({
-      ...{ status: 1, stderr: `orch: there is no data in ${join(data, 'store')}: name the directory of a store\n` },
+      status: 1,
+      stderr: `orch: there is no data in ${join(data, 'store')}: name the directory of a store\n`,
     });
     expect(await run('migrate', ['--help'])).toMatchObject({
       status: 0,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../src/client/index.ts';
-import { metrics } from '../src/http/metrics/metrics-text.ts';
+import { declaredMetrics as metrics } from '../src/http/testing/declared-metrics.ts';
 import { systemClock } from '../src/server/clock.ts';
 import { createServer, type OrchServer, openMemoryStore } from '../src/server/index.ts';
 import { storeLink } from '../src/server/testing/store-link.ts';
@@ -80,7 +80,9 @@ const webhook = (name: string, failurePolicy: string, resource: string) => ({
       name: `${name}.example.com`,
       clientConfig: { url: 'https://127.0.0.1:1/' },
       rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }],
-      ...{ failurePolicy, sideEffects: 'None', admissionReviewVersions: ['v1'] },
+      failurePolicy,
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
     },
   ],
 });
@@ -90,7 +92,9 @@ const schema = { openAPIV3Schema: { type: 'object' } };
 const widgets = {
   ...metadata('widgets.example.com'),
   spec: {
-    ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' } },
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
     versions: [
       { name: 'v1', served: true, storage: true, schema },
       { name: 'v2', served: true, storage: false, schema },
@@ -181,7 +185,8 @@ beforeAll(async () => {
   series = scraped(
     targets.map((_, i) => ({
       own: { job: 'orch', instance: `server-${i}` },
-      ...{ before: before[i] ?? '', after: after[i] ?? '' },
+      before: before[i] ?? '',
+      after: after[i] ?? '',
     })),
   );
 }, 60_000);

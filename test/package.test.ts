@@ -1,9 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinGroups } from '../src/resources/index.ts';
 
 // The built package as programs that depend on it see it: its types alone, without those of Node.
@@ -147,7 +157,7 @@ export async function run() {
   const websites = client.kind<Website>('example.com/v1', 'Website');
   const clock = new VirtualClock();
   const controller = startController({
-    ...{ client, clock, kind: websites, owns: [client.kind('v1', 'Secret')] },
+    client, clock, kind: websites, owns: [client.kind('v1', 'Secret')],
     watches: [{ kind: websites, map: ({ spec }) => [{ namespace: 'default', name: spec.image }] }],
     async reconcile({ namespace, name }, { object }) {
       if (object === undefined) return;
@@ -269,13 +279,14 @@ describe('the types of the package', () => {
     expect(check('controller.mts', clientEsm, { module: 'nodenext' })).toBe('');
     expect(
       check('disposing.mts', clientEsm.replace('const controller', 'await using controller'), {
-        ...{ module: 'nodenext', lib: ['es2023', 'esnext.disposable'] },
+        module: 'nodenext',
+        lib: ['es2023', 'esnext.disposable'],
       }),
     ).toBe('');
     expect(check('controller.cts', clientCommonJs, { module: 'node16' })).toBe('');
   });
 
-  it('are one file for each entry, which imports from the main one alone', () => {
+  it('are one file for each entry; those of the client stand alone, and the others import from them', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
     );
@@ -284,14 +295,16 @@ describe('the types of the package', () => {
       `${name}.d.ts`,
     ]);
     expect(declarations.sort()).toEqual(files);
-    const [client, text, testing] = ['client', 'index', 'testing'].map((name) =>
-      readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8'),
-    );
-    expect(client?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
-    expect(text).not.toMatch(/\bimport\b|\bBuffer\b|NodeJS\./);
-    expect(testing?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
-    expect(testing).not.toMatch(/\bBuffer\b|NodeJS\./);
-    expect(text).toContain('A whole number of seconds from');
+    const text = (name: string) => readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8');
+    const sources = (name: string) =>
+      [...text(name).matchAll(/\bimport\b.*$/gm)].map(
+        ([line]) => /^import \{ [\w, ]+ \} from '(.*)';$/.exec(line)?.[1],
+      );
+    expect(sources('client')).toEqual([]);
+    expect(sources('index')).toEqual(['orch/client']);
+    expect(sources('testing')).toEqual(['orch/client', 'orch']);
+    for (const name of ['client', 'index', 'testing']) expect(text(name)).not.toMatch(/\bBuffer\b|NodeJS\./);
+    expect(text('index')).toContain('A whole number of seconds from');
   });
 });
 
@@ -350,6 +363,75 @@ describe('the package', () => {
     expect(runProgram('program.mjs', withObject)).toBe('ended\nADDED\n');
   });
 });
+
+describe('the packed package without its optional dependencies', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'orch-packed-'));
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+    const packed = execFileSync('npm', pack, { cwd: root, encoding: 'utf8', shell: process.platform === 'win32' });
+    const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+    execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder]);
+    mkdirSync(join(folder, 'node_modules'));
+    renameSync(join(folder, 'package'), join(folder, 'node_modules/orch'));
+    // As `npm install --omit=optional` leaves it: with what the lock file does not call optional.
+    for (const path of requiredPackages()) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      symlinkSync(join(root, path), join(folder, path), 'junction');
+    }
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const runThere = (name: string, source: string) => {
+    writeFileSync(join(folder, name), source);
+    // Packages that are linked load others from this folder too.
+    const flags = ['--preserve-symlinks', '--preserve-symlinks-main'];
+    return execFileSync(process.execPath, [...flags, name], { cwd: folder, timeout: 20_000, encoding: 'utf8' });
+  };
+  const use = `
+    testServer().then(async (server) => {
+      const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+      const place = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+      const { metadata } = await server.client.create(place, configMap);
+      console.log(metadata.namespace);
+      await server.listen();
+      await server.close();
+    });`;
+
+  it('runs a test server', () => {
+    expect(runThere('test.mjs', `import { testServer } from 'orch/testing';${use}`)).toBe('default\n');
+    expect(runThere('test.cjs', `const { testServer } = require('orch/testing');${use}`)).toBe('default\n');
+  });
+
+  it('names the packages that another store needs', () => {
+    const source = `import { createServer } from 'orch';
+      const settings = [{ store: 'lmdb', dataDir: 'data' }, { store: 'etcd', etcdServers: ['http://127.0.0.1:9'] }];
+      for (const one of settings) await createServer(one).catch(({ name, message }) => console.log(name + ': ' + message));`;
+    expect(runThere('stores.mjs', source)).toBe(
+      [
+        'StartError: the store "lmdb" needs packages that are not installed: npm install lmdb',
+        'StartError: the store "etcd" needs packages that are not installed: npm install @grpc/grpc-js @grpc/proto-loader',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('has no source maps', () => {
+    const files = readdirSync(join(folder, 'node_modules/orch'), { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
+  });
+});
+
+/** The folders of the packages that an installation without optional dependencies has, by the lock file. */
+function requiredPackages(): string[] {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: { readonly [path: string]: { readonly [flag in 'dev' | 'optional' | 'devOptional']?: boolean } };
+  };
+  return Object.entries(packages)
+    .filter(([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional)
+    .map(([path]) => path)
+    .filter((path, _, paths) => !paths.some((other) => path.startsWith(`${other}/`)));
+}
 
 it('the lock file has every optional dependency at the required version, so that `npm ci` passes on every platform', () => {
   interface Locked {

@@ -75,7 +75,10 @@ const holds = (place: string, text: string): boolean =>
 
 const inBase64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = (name: string, password: string) => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { password } },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  stringData: { password },
 });
 
 /** Secrets of now and of before, a definition with an object, a config map, and a signing key. Resolves with the present secret. */

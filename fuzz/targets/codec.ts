@@ -1,21 +1,18 @@
 import {
   acceptsGzip,
-  bodyCodec,
-  metaTransforms,
-  negotiator,
   parseJson,
   parseYaml,
-  patchFormat,
   prettyJson,
   readProtobuf,
   strictFindings,
   stringifyJson,
   stringifyYaml,
   type TypeMeta,
-  type WireFormat,
   writeProtobuf,
 } from '../../src/codec/index.ts';
 import { parseExact } from '../../src/codec/json-exact.ts';
+import { bodyCodec, metaTransforms, negotiator, patchFormat } from '../../src/http/codecs/negotiation.ts';
+import type { WireFormat } from '../../src/http/codecs/wire-codec.ts';
 import { jsonEqual } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
 import { names } from '../names.ts';

@@ -20,6 +20,7 @@ import {
   type Json,
   type JsonObject,
   jsonEqual,
+  oneStep,
   statusError,
 } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
@@ -217,7 +218,7 @@ const owned: ManagedType = {
       ? undefined
       : {
           schema,
-          convert: (object) => object,
+          convert: (object) => oneStep(() => object),
         },
 };
 const normalize = (object: JsonObject) => type.decode(object).value as ApiObject;

@@ -1,5 +1,6 @@
 import { parseJson } from '../../src/codec/index.ts';
-import { impersonate, impersonates } from '../../src/http/impersonate.ts';
+import { hasImpersonation } from '../../src/http/access.ts';
+import { impersonate } from '../../src/http/impersonate.ts';
 import { ClientFrames } from '../../src/http/relay/web-socket.ts';
 import { identify, splitAtRest } from '../../src/http/request-info.ts';
 import { defaultFeatures, isJsonObject, statusError } from '../../src/meta/index.ts';
@@ -94,7 +95,7 @@ const impersonation: Target = {
     const headers = Object.fromEntries(
       lines.map((line) => [line.split(':', 1)[0]?.toLowerCase() ?? '', line.slice(line.indexOf(':') + 1).trim()]),
     );
-    if (!impersonates(headers)) return;
+    if (!hasImpersonation(headers)) return;
     const user = await impersonate(noUser, { headers }, allowAll, names, () =>
       statusError.forbidden(undefined, '', 'no'),
     );

@@ -16,9 +16,9 @@ import type {
   Turns,
   User,
 } from '../meta/index.ts';
+import type { ResourceList } from '../rules/index.ts';
 import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
-import type { ResourceList } from '../types/resource-list.ts';
 import type { PluginConfigurations } from './configuration/formats.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';

@@ -1,14 +1,14 @@
 import { type Before, needsUtf8Order, plainBefore, utf8Before } from './key-order.ts';
 
-/** The most items of a leaf, and the most children of an inner node. */
+/** Maximum number of items of a leaf and of children of an inner node. */
 const maxWidth = 64;
 
-/** What a tree holds: found and ordered by its key, which never changes. */
+/** An item of a tree, identified and ordered by its key, which must not change. */
 export interface Keyed {
   readonly key: string;
 }
 
-/** A node is changed in place only by writes with its `edit` number; all others copy it first. */
+/** A node is modified in place only by writes with its `edit` number; other writes copy it first. */
 class Leaf<T extends Keyed> {
   readonly edit: number;
   readonly items: T[];
@@ -24,7 +24,7 @@ class Inner<T extends Keyed> {
   readonly children: Node<T>[];
   /** Separators: `keys[i]` is greater than all keys of child i - 1 and at most the least of child i; `keys[0]` is unused. */
   readonly keys: string[];
-  /** The number of items below it. */
+  /** The number of items below the node. */
   size: number;
 
   constructor(edit: number, children: Node<T>[], keys: string[], size: number) {
@@ -51,13 +51,13 @@ export class BTreeSnapshot<T extends Keyed> {
     return find(this.#root, key, this.#before);
   }
 
-  /** The items whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
+  /** Returns the items whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
   range(prefix: string, after?: string): IterableIterator<T> {
     const [start, end] = this.#bounds(prefix, after);
     return new Range(this.#root, start, end);
   }
 
-  /** The number of items in that range, computed from ranks. */
+  /** Returns the number of items in that range, computed from ranks. */
   count(prefix: string, after?: string): number {
     const [start, end] = this.#bounds(prefix, after);
     return end - start;
@@ -84,7 +84,7 @@ export class BTree<T extends Keyed> {
     return sizeOf(this.#root);
   }
 
-  /** The current state; later writes do not change it. */
+  /** Returns the current state, which later writes do not change. */
   snapshot(): BTreeSnapshot<T> {
     this.#edit++;
     return new BTreeSnapshot(this.#root, this.#before);
@@ -94,7 +94,7 @@ export class BTree<T extends Keyed> {
     return find(this.#root, key, this.#before);
   }
 
-  /** As that of a snapshot, without one: the tree must not change until the last item has been read. */
+  /** Like {@link BTreeSnapshot.range}, without a snapshot: the tree must not change until the last item has been read. */
   range(prefix: string, after?: string): IterableIterator<T> {
     return new BTreeSnapshot(this.#root, this.#before).range(prefix, after);
   }
@@ -123,7 +123,7 @@ export class BTree<T extends Keyed> {
     return previous;
   }
 
-  /** The node itself when the current edit may change it, else a copy. */
+  /** Returns the node itself when the current edit may modify it, otherwise a copy. */
   #own<N extends Node<T>>(node: N): N;
   #own(node: Node<T>): Node<T> {
     if (node.edit === this.#edit) return node;
@@ -244,7 +244,7 @@ function find<T extends Keyed>(root: Node<T>, key: string, before: Before): T | 
   return item?.key === key ? item : undefined;
 }
 
-/** The rank of the first item for whose key `before` is false; `before` holds for all items in front of it. */
+/** Returns the rank of the first item for whose key `before` is false; it must be true for all items before that. */
 function rank<T extends Keyed>(root: Node<T>, before: (key: string) => boolean): number {
   let node = root;
   let passed = 0;
@@ -269,7 +269,7 @@ function firstNot(from: number, to: number, holds: (index: number) => boolean): 
   return low;
 }
 
-/** Index of the first item whose key is not less than `key`. */
+/** Returns the index of the first item whose key is not less than `key`. */
 function itemIndex<T extends Keyed>(leaf: Leaf<T>, key: string, before: Before): number {
   const { items } = leaf;
   let low = 0;
@@ -282,7 +282,7 @@ function itemIndex<T extends Keyed>(leaf: Leaf<T>, key: string, before: Before):
   return low;
 }
 
-/** Index of the child whose key range contains `key`. */
+/** Returns the index of the child whose key range contains `key`. */
 function childIndex<T extends Keyed>(node: Inner<T>, key: string, before: Before): number {
   const { keys } = node;
   let low = 1;

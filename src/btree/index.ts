@@ -1,2 +1,2 @@
-/** A copy-on-write B+-tree with ranks, ordered by the UTF-8 bytes of its keys. */
+/** A copy-on-write B+-tree: items in the order of their keys, their ranks, and snapshots in constant time. */
 export { BTree, BTreeSnapshot, type Keyed } from './btree.ts';

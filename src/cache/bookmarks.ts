@@ -1,9 +1,9 @@
 import type { Clock } from '../meta/index.ts';
 
-/** Bookmarks that fall due in the same interval (ms) are sent together. */
+/** Bookmarks that are due in the same interval (ms) are sent together. */
 const tickMs = 1_000;
 
-/** A watch that gets bookmarks. */
+/** A watch with bookmarks. */
 export interface Bookmarked {
   readonly bookmarkMs: number;
   bookmark(): void;

@@ -1,7 +1,7 @@
 import type { ByteString } from '../meta/index.ts';
 import type { CachedObject, CacheOptions, WatchEvent } from './types.ts';
 
-/** Bytes of the frame of an event beyond its object. */
+/** Size of the frame of an event in addition to its object (bytes). */
 const frameOverhead = 32;
 
 /** One object before and after a commit, with the watch events made from it. */
@@ -31,13 +31,13 @@ export class Change {
     this.#describeDeleted = describeDeleted;
   }
 
-  /** The event for a selection that matched the object before the change (`was`) and matches it after (`is`). */
+  /** Returns the event for a selection that matched the object before the change (`was`) and matches it after (`is`). */
   event(was: boolean, is: boolean): WatchEvent | undefined {
     if (is) return was ? this.#modify() : this.#add();
     return was ? this.#remove() : undefined;
   }
 
-  /** Releases the events and their frames. Later calls of `event` return a new event each. */
+  /** Releases the events and their frames. Later calls of `event` return a new event each time. */
   unshare(): void {
     this.#shared = false;
     this.#added = undefined;
@@ -101,7 +101,7 @@ export function bookmarkEvent(revision: number): WatchEvent {
   return { type: 'BOOKMARK', revision, object: undefined, frame: '' as ByteString };
 }
 
-/** The bytes that an event adds to the buffer of a subscriber. */
+/** Returns the size of an event in the buffer of a subscriber (bytes). */
 export function weightOf(event: WatchEvent): number {
   return frameOverhead + (event.object?.bytes.length ?? 0);
 }

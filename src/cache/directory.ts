@@ -9,7 +9,7 @@ export interface Member {
 
 type Group = Map<string, Set<Member>>;
 
-/** An index of subscribers by the most selective part of their selection, so that a change is matched against few. */
+/** An index of subscribers by the most selective part of their selection, so that few are matched with each change. */
 export class Directory {
   readonly #all = new Set<Member>();
   readonly #byNamespace: Group = new Map();
@@ -40,7 +40,7 @@ export class Directory {
     if (set?.size === 0) group?.delete(key);
   }
 
-  /** Offers a change once to every member that may match it. Members may be removed meanwhile. */
+  /** Offers a change once to every member that may match it. Members may be removed during the call. */
   offer(change: Change): void {
     const { current, previous } = change;
     const object = current ?? previous!;

@@ -15,13 +15,13 @@ import type { CachedObject, CacheOptions } from './types.ts';
 const sliceBytes = 512 * 1024;
 const firstDelayMs = 50;
 const longestDelayMs = 5_000;
-/** While the store cannot be reached: an attempt costs little, and reads are right again soon after it can. */
+/** Maximum delay while the store cannot be reached: attempts are cheap, and reads recover soon after it can. */
 const longestAwayMs = 500;
 
-/** The ends of a watch after which the store is listed again. */
-const listsAgain: ReadonlySet<StoreErrorCode> = new Set(['compacted', 'future', 'damaged']);
+/** The errors of a watch after which the store is listed again. */
+const relistErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['compacted', 'future', 'damaged']);
 
-/** The backoff (ms) after this many failures in a row, the last one with this code. */
+/** Returns the backoff (ms) after consecutive failures, the last one with this code. */
 export function retryDelay(failures: number, code: StoreErrorCode): number {
   const longest = code === 'unavailable' ? longestAwayMs : longestDelayMs;
   return Math.min(longest, firstDelayMs * 2 ** Math.min(failures, 10));
@@ -30,15 +30,15 @@ export function retryDelay(failures: number, code: StoreErrorCode): number {
 /** The cache as the feeder sees it. */
 export interface Feed {
   readonly revision: number;
-  /** The cached object with this key. */
-  held(key: string): CachedObject | undefined;
-  /** Replaces the whole state by that of a revision, which may even be earlier than the current one. */
+  /** Returns the cached object with this key. */
+  get(key: string): CachedObject | undefined;
+  /** Replaces the whole state with that of a revision, which may be earlier than the current one. */
   load(tree: BTree<CachedObject>, revision: number): void;
   /** Applies the next commit; without changes it is a progress notification. */
   apply(revision: number, changes: readonly StoreChange[]): void;
-  /** Stored data cannot be read. It is tried again. */
+  /** Reports that stored data cannot be read. The feeder retries. */
   damaged(error: StoreError): void;
-  /** The store has been closed. */
+  /** Reports that the store has been closed. */
   end(): void;
 }
 
@@ -77,7 +77,7 @@ export class Feeder {
       });
       this.#onWatching();
     } catch (error) {
-      // The store throws nothing else.
+      // The store throws only StoreErrors.
       this.#failed(error as StoreError);
     }
   }
@@ -102,7 +102,7 @@ export class Feeder {
       this.#feed.end();
       return;
     }
-    if (listsAgain.has(error.code)) this.#loaded = false;
+    if (relistErrorCodes.has(error.code)) this.#loaded = false;
     if (error.code === 'damaged') this.#feed.damaged(error);
     this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++, error.code), () => void this.run());
   }
@@ -112,7 +112,7 @@ export class Feeder {
     const tree = new BTree<CachedObject>();
     let at = 0;
     for await (const { entries, revision } of pagesOf(store, { prefix })) {
-      await this.#take(entries, tree, revision >= this.#feed.revision);
+      await this.#addPage(entries, tree, revision >= this.#feed.revision);
       if (this.#closed) return;
       this.#options.onRead?.(entries.length);
       at = revision;
@@ -121,15 +121,15 @@ export class Feeder {
   }
 
   /**
-   * Adds a page to the tree, with the cached objects where they are current (`same`: they are of the same history). What
-   * could not be read may be readable by now.
+   * Adds a page to the tree. Reuses cached objects that are current, if both are of the same history (`same`). An object
+   * that could not be decoded is decoded again.
    */
-  async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
+  async #addPage(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {
-      const held = same ? this.#feed.held(entry.key) : undefined;
-      const current = held?.revision === entry.revision && held.labels !== unknownLabels;
-      tree.set(current ? held : this.#options.describe(entry));
+      const cached = same ? this.#feed.get(entry.key) : undefined;
+      const current = cached?.revision === entry.revision && cached.labels !== unknownLabels;
+      tree.set(current ? cached : this.#options.describe(entry));
       bytes += entry.value.length;
       if (bytes < sliceBytes) continue;
       bytes = 0;

@@ -10,13 +10,13 @@ import { type EventWindow, tooOld } from './window.ts';
 export interface HistoryMember extends Member {
   /** The last revision offered when the member was added. */
   readonly position: number;
-  /** Called when the reader has removed the member: everything up to `revision` has been offered. */
+  /** Called after the reader has removed the member: everything up to `revision` has been offered. */
   proceed(revision: number): void;
   end(error: StatusError | undefined): void;
 }
 
-/** The ends of a watch after which the history is not read again. */
-const endsReading: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compacted', 'future', 'damaged']);
+/** The errors of a watch after which the history is not read again. */
+const finalErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compacted', 'future', 'damaged']);
 
 /**
  * Replays the store's history to all subscribers of a cache that start before the event window. At most one watch of the
@@ -30,14 +30,14 @@ export class HistoryReader {
   /** Called after each commit that was offered. */
   readonly #onOffered: () => void;
   readonly #directory: Directory;
-  /** Members of the current read, and those that wait for the next one because this one has passed their position. */
+  /** Members of the current read, and members that wait for the next read because this one has passed their position. */
   readonly #reading = new Set<HistoryMember>();
   readonly #waiting = new Set<HistoryMember>();
   #watch: Watch | undefined;
   /** The last revision offered to the members of the current read. */
   #position = 0;
   #failures = 0;
-  #toldOfDamage = false;
+  #damageReported = false;
   #cancelStart: (() => void) | undefined;
 
   constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
@@ -71,7 +71,7 @@ export class HistoryReader {
     return this.#reading.has(member) ? Math.max(member.position, this.#position) : member.position;
   }
 
-  /** Whether a member needs the next change: those that start further on do not. */
+  /** Whether a member needs the next change: members that start later do not. */
   #isNeeded(): boolean {
     for (const member of this.#reading) if (member.position <= this.#position) return true;
     return false;
@@ -104,7 +104,7 @@ export class HistoryReader {
     };
     const watch: Watch = store.watch(prefix, this.#position, sink, { previous: true });
     this.#watch = watch;
-    // Notified once there is no more history.
+    // The notification comes at the end of the history.
     watch.progress();
   }
 
@@ -132,7 +132,7 @@ export class HistoryReader {
     this.#onOffered();
   }
 
-  /** Ends the read; its members proceed by themselves. */
+  /** Ends the read. Its members continue on their own. */
   #release(): void {
     this.#watch?.close();
     this.#watch = undefined;
@@ -148,7 +148,7 @@ export class HistoryReader {
     this.#watch?.close();
     this.#watch = undefined;
     if (code === 'damaged') this.#damaged(error);
-    if (endsReading.has(code)) {
+    if (finalErrorCodes.has(code)) {
       for (const member of [...this.#reading]) {
         const reached = this.reached(member);
         if (code === 'closed') member.end(undefined);
@@ -160,14 +160,14 @@ export class HistoryReader {
     this.#release();
   }
 
-  /** The history stays damaged: it is told once. */
+  /** Reports damaged history once, since it stays damaged. */
   #damaged(error: StoreError): void {
-    if (this.#toldOfDamage) return;
-    this.#toldOfDamage = true;
+    if (this.#damageReported) return;
+    this.#damageReported = true;
     this.#options.onDamage?.(statusError.damaged(this.#options.id, error));
   }
 
-  /** Starts again after the backoff. The returned function cancels that. */
+  /** Restarts after the backoff. The returned function cancels that. */
   #delay(code: StoreErrorCode): () => void {
     const cancel = this.#options.clock.after(retryDelay(this.#failures++, code), () => this.#start());
     return () => {

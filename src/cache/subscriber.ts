@@ -7,12 +7,12 @@ import { eventFor, type Selection } from './selection.ts';
 import type { SubscribeOptions, Subscription, WatchEvent } from './types.ts';
 import { type EventWindow, tooOld } from './window.ts';
 
-/** How many events, and bytes of events, a replay finds before it hands them out. */
+/** Maximum number and size (bytes) of events that a replay returns at once. */
 const batchEvents = 1_000;
 const batchBytes = 256 * 1024;
-/** How many changes a replay examines between two looks at the clock. */
+/** The number of changes that a replay examines between two reads of the clock. */
 const replayStride = 32;
-/** The most events, and bytes of events, of the store's history that are buffered for a subscriber. */
+/** Maximum number and size (bytes) of events of the store's history that are buffered for a subscriber. */
 const historyEvents = 1_024;
 const historyBytes = 1024 * 1024;
 
@@ -24,13 +24,13 @@ export interface Hub {
   readonly history: HistoryReader;
   readonly directory: Directory;
   readonly bookmarks: Bookmarks;
-  /** Subscribers that have not ended. */
+  /** Open subscribers. */
   readonly open: Set<Subscriber>;
-  /** Subscribers at the end of the window with a pending `next`, which continue with the next change. */
+  /** Subscribers at the end of the window with a pending `next`; they continue with the next change. */
   readonly followers: Set<Subscriber>;
-  /** Subscribers with a pending `next` that have events now; flushed once the commit has been offered to all. */
+  /** Subscribers with a pending `next` and new events, flushed once the commit has been offered to all. */
   readonly awake: Subscriber[];
-  /** Events of the window that were given to subscribers behind it, and subscribers that were too slow. */
+  /** Counters of replayed events and of subscribers that were too slow. */
   replayed: number;
   cutOff: number;
 }
@@ -42,8 +42,8 @@ interface Waiter {
 
 /**
  * One subscription. Its source depends on its position: the store's history before the event window, then the window,
- * in turns and only as fast as it is read; at the end of the window it joins the directory and is live. A costly one
- * stays in the window and follows its end.
+ * in turns and only as fast as it is read; at the end of the window it joins the directory and is live. An expensive
+ * one stays in the window and follows its end.
  */
 export class Subscriber implements Subscription, HistoryMember {
   readonly selection: Selection;
@@ -52,7 +52,7 @@ export class Subscriber implements Subscription, HistoryMember {
   readonly #bufferBytes: number;
   readonly #costly: boolean;
   readonly #turns: Turns;
-  /** The last revision taken from earlier sources. */
+  /** The last revision read from earlier sources. */
   #position: number;
   #source: 'history' | 'window' | 'live' | 'none' = 'none';
   /** Sequence number of the next change in the window. */
@@ -62,7 +62,7 @@ export class Subscriber implements Subscription, HistoryMember {
   #waiter: Waiter | undefined;
   #ended = false;
   #replaying = false;
-  /** The error with which the iteration ends once the queue is empty; undefined: without an error. */
+  /** The error with which the iteration ends once the queue is empty; undefined for a regular end. */
   #error: StatusError | undefined;
   /** `revision` after the end. */
   #last = 0;
@@ -87,7 +87,7 @@ export class Subscriber implements Subscription, HistoryMember {
   get revision(): number {
     const first = this.#queue[0];
     if (first === undefined) return this.#reached();
-    // A bookmark at the head of the queue holds already.
+    // A bookmark at the head of the queue is already true.
     return first.type === 'BOOKMARK' ? first.revision : first.revision - 1;
   }
 
@@ -148,7 +148,7 @@ export class Subscriber implements Subscription, HistoryMember {
     if (this.#waiter !== undefined) this.#read();
   }
 
-  /** Live changes have been missed: takes them from the store's history. */
+  /** Reads missed live changes from the store's history. */
   catchUp(): void {
     if (this.#source !== 'live') return;
     const reached = this.#reached();
@@ -156,7 +156,7 @@ export class Subscriber implements Subscription, HistoryMember {
     this.proceed(reached);
   }
 
-  /** There is a change behind the end of the window that it has reached. */
+  /** Continues with a change after the end of the window. */
   follow(): void {
     if (this.#waiter !== undefined) this.#read();
   }
@@ -177,7 +177,7 @@ export class Subscriber implements Subscription, HistoryMember {
     waiter.resolve(this.#take());
   }
 
-  /** Ends the iteration, with this error if there is one, once the queue has been taken. */
+  /** Ends the iteration once the queue has been read, with `error` if there is one. */
   end(error: StatusError | undefined): void {
     if (this.#ended) return;
     this.#last = this.#reached();
@@ -196,7 +196,7 @@ export class Subscriber implements Subscription, HistoryMember {
     else waiter.reject(error);
   }
 
-  /** The last revision whose event, if any, is in the queue or has been taken. */
+  /** The last revision whose event, if any, is in the queue or has been read. */
   #reached(): number {
     if (this.#ended) return this.#last;
     if (this.#isCurrent()) return Math.max(this.#position, this.#hub.revision);

@@ -2,8 +2,8 @@ import type { ByteString, Clock, GroupResource, StatusError, Turns } from '../me
 import type { Entry, Store } from '../store/index.ts';
 
 /**
- * A cached object: its bytes as they are sent, and beside them only what filters need. Immutable except for `cells`,
- * `size` and `converted`, so that snapshots and events share it.
+ * A cached object: its bytes as sent to clients, and the values that filters need. Immutable except for `cells`, `size`
+ * and `converted`, so that snapshots and events can share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -15,153 +15,153 @@ export interface CachedObject {
   /** The JSON encoding in the storage version, with `metadata.resourceVersion`. */
   readonly bytes: ByteString;
   readonly labels: { readonly [key: string]: string };
-  /** Values of the selectable fields of the kind beyond name and namespace, by path; a missing value is ''. */
+  /** Values of the selectable fields of the kind, except name and namespace, by path; '' for an absent field. */
   readonly fields: { readonly [path: string]: string };
   /**
-   * The cells of its table row, and the columns that they are for. They are kept here and not in a WeakMap, because the
-   * garbage collector pauses for long on one with a hundred thousand keys.
+   * The encoded cells of its table row, and the columns they belong to. Stored here because the garbage collector pauses
+   * noticeably for a WeakMap with a hundred thousand keys.
    */
   cells?: ByteString | undefined;
   cellsOf?: object | undefined;
-  /** Its size (bytes) in another encoding, and which one. */
+  /** The size (bytes) of the object in another encoding, and that encoding. */
   size?: number | undefined;
   sizeOf?: object | undefined;
-  /** The object in the version of its resource, of a custom resource that a webhook converts; kept here as the cells are. */
+  /** The object of a custom resource after conversion by a webhook; stored here for the same reason as `cells`. */
   converted?: CachedObject | undefined;
 }
 
 export interface CacheOptions {
   readonly store: Store;
-  /** What is cached, for messages. */
+  /** The cached resource, for messages. */
   readonly id: GroupResource;
   /**
    * The key prefix of the resource, which ends with a slash and is followed by `<namespace>/<name>` or `<name>`.
    */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Decodes a stored value into a cached object; never throws, whatever the bytes. */
+  /** Decodes a stored value into a cached object. Must not throw, whatever the bytes are. */
   readonly describe: (entry: Entry) => CachedObject;
-  /** The final state of a deleted object: `last` with the revision of its deletion. */
+  /** Returns the final state of a deleted object: `last` with the revision of its deletion. */
   readonly describeDeleted: (last: CachedObject, revision: number) => CachedObject;
-  /** Selectable fields by whose value watches are indexed, such as `spec.nodeName`. */
+  /** Selectable fields with an index of watches by value, such as `spec.nodeName`. */
   readonly indexedFields: readonly string[];
-  /** Is told how many objects more have been read while the cache is loaded. */
+  /** Called while the cache loads, with the number of objects read since the last call. */
   readonly onRead?: ((objects: number) => void) | undefined;
-  /** Is told once that stored data is damaged; the cache tries to read it again. Its cause is that of the store. */
+  /** Called once when stored data is damaged, with the store's error as the cause. The cache keeps retrying. */
   readonly onDamage?: ((error: StatusError) => void) | undefined;
-  /** How long events are kept in the window (ms), unless they exceed `windowBytes`. */
+  /** Maximum age of events in the window (ms). */
   readonly windowMs: number;
-  /** The most bytes of replaced and deleted objects that the window keeps alive, plus 128 for each event. */
+  /** Maximum size of the replaced and deleted objects in the window (bytes), plus 128 for each event. */
   readonly windowBytes: number;
 }
 
-/** What a cache has counted since it was made, and what it holds now. */
+/** Counters of a cache since its creation, and its current sizes. */
 export interface CacheCounts {
-  /** How often the whole state was loaded from the store. */
+  /** Loads of the whole state from the store. */
   readonly loads: number;
   /** Changes received from the store. */
   readonly received: number;
-  /** Events from before their start that subscribers were given. */
+  /** Past events returned to subscribers. */
   readonly replayed: number;
-  /** Subscriptions that ended because the subscriber was too slow. */
+  /** Subscriptions ended because their subscriber was too slow. */
   readonly cutOff: number;
   /** Open subscriptions. */
   readonly subscribers: number;
-  /** Changes in the event window, and the bytes counted against `windowBytes`. */
+  /** Changes in the event window, and their bytes as counted against `windowBytes`. */
   readonly windowChanges: number;
   readonly windowBytes: number;
 }
 
 export interface WatchCache {
   /**
-   * Starts the list-watch; resolves once the cache is loaded. Retries when the store fails. Rejects with a 503 StatusError
-   * when the cache or the store is closed first, and with `damage`.
+   * Starts the list-watch and resolves once the cache is loaded. Retries when the store fails. Rejects with a 503 StatusError
+   * when the cache or the store is closed first, and with `damage` when stored data is damaged.
    */
   ready(): Promise<void>;
-  /** The same for a request, which waits 34 seconds at most and then rejects with a 504 StatusError. */
+  /** {@link ready} for a request: rejects with a 504 StatusError after 34 seconds. */
   loaded(): Promise<void>;
-  /** The last revision applied; 0 before the cache is loaded. */
+  /** The last applied revision; 0 before the cache is loaded. */
   readonly revision: number;
-  /** The 500 StatusError of all who wait for the cache, while it cannot go on because stored data is damaged. */
+  /** A 500 StatusError while the cache cannot continue because stored data is damaged. */
   readonly damage: StatusError | undefined;
-  /** Why nobody needs to wait for the cache: 503 once it is closed, or `damage`. */
+  /** The reason why waiting for the cache is pointless: a 503 StatusError once it is closed, or `damage`. */
   readonly failure: StatusError | undefined;
-  /** The revision after which the event window begins; older events are read from the store's history. */
+  /** The revision after which the event window begins. Older events are read from the store's history. */
   readonly oldest: number;
   readonly counts: CacheCounts;
-  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs` and when there is a `failure`. */
+  /** Resolves to true once the cache has reached `revision`; to false after `timeoutMs` or when there is a `failure`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
-  /** The object with this key at `revision`. */
+  /** Returns the object with this key at `revision`. */
   get(key: string): CachedObject | undefined;
-  /** The current state, immutable and the same until the next change. Takes constant time. */
+  /** Returns the current state, immutable and the same object until the next change. Takes constant time. */
   snapshot(): Snapshot;
   /**
-   * All matching events after `options.after`, then live ones. The iteration ends with a 410 StatusError when the history
-   * that it needs is compacted or damaged, and without an error when the subscriber is too slow.
+   * Returns all matching events after `options.after`, then live ones. The iteration ends with a 410 StatusError when the
+   * history it needs is compacted or damaged, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
   /**
-   * From now on `listener` is called with every object that is written or deleted, within the change: before anybody who
-   * waits for its revision goes on. It must not throw.
+   * Calls `listener` from now on with every written or deleted object, as part of the change: before anybody who waits
+   * for its revision continues. The listener must not throw.
    */
   listen(listener: ChangeListener): void;
   /**
-   * Forgets the events up to `revision`: watches from earlier ones read the history of the store, and end with 410 when that
-   * is compacted. Resolves once the cache has reached it, at the latest after `timeoutMs`.
+   * Drops the events up to `revision`: watches from earlier revisions read the history of the store and end with 410 when
+   * it is compacted. Resolves once the cache has reached `revision`, at the latest after `timeoutMs`.
    */
   forget(revision: number, timeoutMs: number): Promise<void>;
-  /** Ends every subscription without an error once its buffered events are taken. */
+  /** Ends every subscription without an error once its buffered events are read. */
   endSubscriptions(): void;
-  /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */
+  /** Stops the list-watch. Every subscription ends without an error once its buffered events are read. */
   close(): void;
 }
 
-/** `object` is the last state of a deleted object. */
+/** Receives a written object, or the last state of a deleted one. */
 export type ChangeListener = (object: CachedObject, deleted: boolean) => void;
 
 export interface Snapshot {
   readonly revision: number;
   get(key: string): CachedObject | undefined;
-  /** Objects whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
+  /** Returns the objects whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
   range(prefix: string, after?: string): IterableIterator<CachedObject>;
-  /** The number of objects in that range. Takes logarithmic time. */
+  /** Returns the number of objects in that range. Takes logarithmic time. */
   count(prefix: string, after?: string): number;
 }
 
 export interface SubscribeOptions {
-  /** Only events after this revision, which may lie in the future. */
+  /** Selects events after this revision, which may be in the future. */
   readonly after: number;
   /**
-   * Only objects of this namespace, of this name, with this value of a field; an empty namespace or name selects all.
-   * Subscribers are indexed by them (by the field when it is one of `indexedFields`).
+   * Selects objects of this namespace, of this name and with this value of a field; an empty namespace or name selects all.
+   * Subscribers are indexed by these (by the field only when it is one of `indexedFields`).
    */
   readonly namespace?: string;
   readonly name?: string;
   readonly field?: { readonly path: string; readonly value: string };
-  /** The rest of the selection, in addition to the above; absent: everything. Never throws. */
+  /** The remaining conditions of the selection; absent: none. Must not throw. */
   readonly matches?: (object: CachedObject) => boolean;
   /**
-   * `matches` takes long. The subscriber looks for its events in its own turns, behind the writes, and only in the event
-   * window: it ends with 410 when it is further behind, or begins there.
+   * Whether `matches` is expensive. The subscriber then looks for its events in separate turns, after writes, and only in
+   * the event window: it ends with 410 when it starts before the window or falls behind it.
    */
   readonly costly?: boolean;
-  /** The turns in which earlier events are looked for. Absent: those of the server. */
+  /** The turns in which past events are searched; by default those of the server. */
   readonly turns?: Turns;
   /**
-   * The interval of bookmarks (ms), rounded up so that each falls on a whole second; none when absent. A bookmark has the
-   * revision of the store, also when the last change of the resource was long ago.
+   * The interval of bookmarks (ms), rounded up so that each falls on a whole second; absent: no bookmarks. A bookmark has
+   * the current revision of the store, even when the resource last changed long ago.
    */
   readonly bookmarkMs?: number;
   /**
-   * The most bytes of live events that are buffered: the iteration of a slower subscriber ends, and it can subscribe
-   * again after its `revision`. The first event, and a commit while `next` is pending, may exceed it.
+   * Maximum size of buffered live events (bytes). The iteration of a slower subscriber ends, and it can subscribe again
+   * after its `revision`. The first event, and a commit while `next` is pending, may exceed the maximum.
    */
   readonly bufferBytes: number;
 }
 
 /**
- * A watch event. An object that begins to match the selection is ADDED, one that no longer matches is DELETED, with the
- * revision of the change. The event and its `frame` are shared by all watches of a change.
+ * A watch event. An object that starts to match the selection is ADDED, one that no longer matches is DELETED, both with the
+ * revision of the change. All watches of a change share the event and its `frame`.
  */
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -174,12 +174,13 @@ export interface WatchEvent {
 
 export interface Subscription extends AsyncIterableIterator<WatchEvent[]> {
   /**
-   * Every matching event up to this revision has been returned by `next`; at least `after`. A bookmark may have this
+   * `next` has returned every matching event up to this revision, which is at least `after`. A bookmark may have this
    * revision once those events have been written.
    */
   readonly revision: number;
   /**
-   * The next events, at least one, in order; those of a commit are not split. Ends after `close`. One call at a time.
+   * Returns the next events, at least one, in order. Does not split the events of a commit. Ends after `close`. Must not
+   * be called while another call is pending.
    */
   next(): Promise<IteratorResult<WatchEvent[]>>;
   /** Ends the subscription and drops its buffered events. */

@@ -19,7 +19,7 @@ export class Waiters {
   }
 
   /**
-   * Resolves to true once `reached` is called with `revision` or a later one, to false after `timeoutMs` if that is given.
+   * Resolves to true once `reached` is called with `revision` or a later one; to false after `timeoutMs`, if set.
    */
   wait(revision: number, timeoutMs?: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export class Waiters {
     for (const waiter of this.#waiting) if (waiter.revision <= revision) waiter.settle(true);
   }
 
-  /** Resolves all of them to false. */
+  /** Resolves all promises to false. */
   endAll(): void {
     for (const waiter of this.#waiting) waiter.settle(false);
   }

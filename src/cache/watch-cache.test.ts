@@ -851,7 +851,13 @@ describe('a subscription', () => {
 it('counts what it has received and passed on', async () => {
   const { store, cache, follow } = await ready();
   expect(cache.counts).toEqual({
-    ...{ loads: 1, received: 0, replayed: 0, cutOff: 0, subscribers: 0, windowChanges: 0, windowBytes: 0 },
+    loads: 1,
+    received: 0,
+    replayed: 0,
+    cutOff: 0,
+    subscribers: 0,
+    windowChanges: 0,
+    windowBytes: 0,
   });
   const before = cache.revision;
   store.write([put('a/x', {}), put('a/y', {})]);

@@ -20,14 +20,14 @@ import type {
 import { Waiters } from './waiters.ts';
 import { EventWindow, tooOld } from './window.ts';
 
-/** How long a request waits for a cache to be loaded, as in the reference server. */
+/** Maximum time that a request waits for a cache to load, as in the reference server. */
 const loadTimeoutMs = 34_000;
 const notInTime = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
 
-/** How many subscribers are served in one turn: some 20 us each, with the write to the connection. */
+/** The number of subscribers served in one turn: about 20 us each, including the write to the connection. */
 const flushedAtOnce = 250;
 
-/** A cache that is empty until `ready` is called. */
+/** Creates a cache, which is empty until `ready` is called. */
 export function createWatchCache(options: CacheOptions): WatchCache {
   return new Cache(options);
 }
@@ -36,7 +36,7 @@ class Cache implements WatchCache {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   readonly #waiters: Waiters;
-  /** Those who wait for the cache to be loaded, at any revision. */
+  /** Calls that wait for the cache to load, at any revision. */
   readonly #loading: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
@@ -50,11 +50,11 @@ class Cache implements WatchCache {
   #closed = false;
   #loads = 0;
   #received = 0;
-  /** A progress notification has been requested; another one is needed after it. */
+  /** Whether a progress notification has been requested, and whether another must follow it. */
   #progressPending = false;
   #progressAgain = false;
   #flushing = false;
-  /** In which subscribers are served. */
+  /** The turns in which subscribers are served. */
   readonly #turns = serverTurns();
 
   constructor(options: CacheOptions) {
@@ -107,7 +107,7 @@ class Cache implements WatchCache {
 
   ready(): Promise<void> {
     const ready = this.#load();
-    // The rejection is reported to those who await the promise, and is not unhandled when nobody does.
+    // Callers that await the promise see the rejection; it is not unhandled when there are none.
     ready.catch(() => {});
     return ready;
   }
@@ -143,7 +143,7 @@ class Cache implements WatchCache {
   }
 
   async forget(revision: number, timeoutMs: number): Promise<void> {
-    // A cache that is not loaded yet has no events. One that lags behind would have new watches begin in the past.
+    // A cache that is not loaded has no events. With one that lags behind, new watches would start in the past.
     if (this.#revision === 0 || !(await this.reach(revision, timeoutMs))) return;
     this.#window.reset(this.#revision);
   }
@@ -162,7 +162,7 @@ class Cache implements WatchCache {
     this.endSubscriptions();
   }
 
-  /** Resolves once the cache is loaded. Without a timeout (ms) it waits for as long as that takes. */
+  /** Resolves once the cache is loaded. Waits indefinitely without a timeout (ms). */
   async #load(timeoutMs?: number): Promise<void> {
     if (!this.#started && !this.#closed) {
       this.#started = true;
@@ -179,7 +179,7 @@ class Cache implements WatchCache {
       get revision() {
         return revision();
       },
-      held: (key) => this.#tree.get(key),
+      get: (key) => this.#tree.get(key),
       load: (tree, loaded) => this.#replace(tree, loaded),
       apply: (applied, changes) => this.#apply(applied, changes),
       damaged: (error) => this.#damaged(error),
@@ -188,15 +188,15 @@ class Cache implements WatchCache {
   }
 
   /**
-   * The changes since the last state are not in the window: subscribers before `revision` read them from the store's
-   * history. All subscriptions end with 410 when the store has gone back to an earlier revision.
+   * The window lacks the changes since the last state: subscribers before `revision` read them from the store's
+   * history. All subscriptions end with 410 when the store has reverted to an earlier revision.
    */
   #replace(tree: BTree<CachedObject>, revision: number): void {
     this.#loads++;
     const back = revision < this.#revision;
     const before = this.#tree;
     this.#tree = tree;
-    if (this.#listeners.length > 0) this.#tellDifference(before, tree);
+    if (this.#listeners.length > 0) this.#notifyDifference(before, tree);
     this.#window.reset(revision);
     for (const subscriber of [...this.#hub.open]) {
       if (back) subscriber.end(tooOld(subscriber.revision, revision));
@@ -223,12 +223,12 @@ class Cache implements WatchCache {
     if (changes.length === 0) this.#progressed();
   }
 
-  #tellDifference(before: BTree<CachedObject>, after: BTree<CachedObject>): void {
-    const tell: ChangeListener = (object, deleted) => {
+  #notifyDifference(before: BTree<CachedObject>, after: BTree<CachedObject>): void {
+    const notify: ChangeListener = (object, deleted) => {
       for (const listener of this.#listeners) listener(object, deleted);
     };
-    for (const object of before.snapshot().range('')) if (after.get(object.key) === undefined) tell(object, true);
-    for (const object of after.snapshot().range('')) if (before.get(object.key) !== object) tell(object, false);
+    for (const object of before.snapshot().range('')) if (after.get(object.key) === undefined) notify(object, true);
+    for (const object of after.snapshot().range('')) if (before.get(object.key) !== object) notify(object, false);
   }
 
   #advance(revision: number): void {
@@ -239,7 +239,7 @@ class Cache implements WatchCache {
     this.#waiters.reached(revision);
   }
 
-  /** Lets followers look at the changes behind the end that they had reached: they may follow again at once. */
+  /** Lets followers process the new changes at the end of the window; they may become followers again immediately. */
   #lead(): void {
     const { followers } = this.#hub;
     if (followers.size === 0) return;
@@ -248,7 +248,7 @@ class Cache implements WatchCache {
     for (const follower of all) follower.follow();
   }
 
-  /** Hands their events to those who wait for them: each writes to its client at once, so that many are served in turns. */
+  /** Resolves pending calls of `next`, many of them in turns, since each of them writes to its client immediately. */
   async #flush(): Promise<void> {
     if (this.#flushing) return;
     this.#flushing = true;
@@ -262,7 +262,7 @@ class Cache implements WatchCache {
   }
 
   /**
-   * The notification serves those who wait now; a request before it arrives causes another one after it. False while the
+   * Requests a notification for all pending calls; a request before it arrives causes another one. Returns false while the
    * store is not watched.
    */
   #requestProgress(): boolean {
@@ -288,7 +288,7 @@ class Cache implements WatchCache {
     this.#loading.reached(0);
   }
 
-  /** Nobody waits for what is tried again in vain. */
+  /** Ends all pending calls: retries are pointless until the data can be read. */
   #damaged(cause: StoreError): void {
     const { id, onDamage } = this.#options;
     if (this.#damage !== undefined) return;

@@ -1,9 +1,9 @@
 import { type Clock, type StatusError, statusError } from '../meta/index.ts';
 import type { Change } from './change.ts';
 
-/** Bytes counted for each change beyond those of its object, so that the number of changes is bounded too. */
+/** Bytes counted for each change in addition to its object, so that the number of changes is bounded too. */
 const changeOverhead = 128;
-/** Events of the latest changes are shared, up to this many bytes of objects; watches further behind get their own. */
+/** The latest changes share their events, up to this size of objects (bytes); watches further behind create their own. */
 const sharedBytes = 1 << 20;
 
 /**
@@ -33,7 +33,7 @@ export class EventWindow {
     this.#maxBytes = maxBytes;
   }
 
-  /** Sequence number of the first change kept. */
+  /** Sequence number of the first change in the window. */
   get first(): number {
     return this.#base + this.#start;
   }
@@ -43,7 +43,7 @@ export class EventWindow {
     return this.#base + this.#slots.length;
   }
 
-  /** What is counted against the limit of bytes. */
+  /** The bytes counted against the limit. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -131,7 +131,7 @@ function objectBytes(change: Change): number {
   return (change.current ?? change.previous)?.bytes.length ?? 0;
 }
 
-/** The 410 for a watch from `revision`, when `oldest` is the first possible one. */
+/** Returns the 410 for a watch from `revision`; `oldest` is the first possible start. */
 export function tooOld(revision: number, oldest: number): StatusError {
   return statusError.expired(`too old resource version: ${revision} (${oldest})`);
 }

@@ -5,7 +5,7 @@ export type Expr = Literal | Identifier | Select | Call | ListLiteral | MapLiter
 interface Node {
   /** Unique in its tree, from 1; the checker's results are indexed by it. */
   readonly id: number;
-  /** The offset in the source, in code points, that messages point to: of an operator for calls of operators. */
+  /** The offset in the source (code points) that messages point to; for operators that of the operator. */
   readonly offset: number;
 }
 
@@ -24,7 +24,7 @@ export type LiteralValue =
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'bytes'; readonly value: Uint8Array };
 
-/** A name; with a leading dot it is resolved at the root alone. */
+/** A name. With a leading dot it is resolved only at the root. */
 export interface Identifier extends Node {
   readonly kind: 'identifier';
   readonly name: string;
@@ -81,7 +81,7 @@ export interface ObjectLiteral extends Node {
 /** A fold over a list (its elements) or a map (its keys; with `second`, also its values; for a list, index and element). */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension';
-  /** The macro that it expands, for compilation to loops: `all`, `exists`, `exists_one`, `map`, `filter`, … */
+  /** The expanded macro, which decides whether it compiles to a loop: `all`, `exists`, `exists_one`, `map`, `filter`, … */
   readonly macro: string;
   readonly variable: string;
   readonly second: string | undefined;
@@ -95,12 +95,12 @@ export interface Comprehension extends Node {
 
 /** A problem of an expression. */
 export interface Issue {
-  /** In code points, from 0; -1: the issue is of the expression as a whole. */
+  /** In code points, from 0; -1 for an issue of the whole expression. */
   readonly offset: number;
   readonly message: string;
 }
 
-/** The expressions directly below one. */
+/** Returns the direct subexpressions of an expression. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'literal':

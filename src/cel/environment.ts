@@ -1,4 +1,4 @@
-/** The declarations that an expression is checked against. Environments are made once and shared. */
+/** The declarations against which expressions are checked. Environments are created once and shared. */
 import type { Expr, LiteralValue } from './ast.ts';
 import type { Library, Overload } from './library.ts';
 import type { ParseOptions } from './syntax/parse.ts';
@@ -8,7 +8,7 @@ export interface EnvironmentOptions {
   /** The variables, in the order of their slots: `evaluate` takes their values in this order. */
   readonly variables: readonly Variable[];
   readonly libraries: readonly Library[];
-  /** The namespace that names are resolved in; empty: the root. */
+  /** The namespace in which names are resolved; empty: the root. */
   readonly container?: string;
 }
 
@@ -22,9 +22,9 @@ export interface Environment {
   /** All overloads by function name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
-  /** The types of names that cannot be listed; asked for names that are no other type or variable. */
+  /** Returns the type of a name that cannot be listed. Called for names that are neither variables nor other types. */
   readonly typeOfName: (name: string) => LiteralObjectType | undefined;
-  /** What its libraries add to the syntax. */
+  /** The syntax that its libraries add. */
   readonly syntax: ParseOptions;
   readonly container: string;
 }
@@ -35,10 +35,10 @@ export interface CheckedExpression {
   readonly environment: Environment;
   readonly expr: Expr;
   readonly type: CelType;
-  /** By id of the node. */
+  /** By the id of the node. */
   readonly typeOf: readonly (CelType | undefined)[];
   readonly referenceOf: readonly (Reference | undefined)[];
-  /** The names of the declared variables that it uses. */
+  /** The names of the declared variables that the expression uses. */
   readonly variables: ReadonlySet<string>;
 }
 

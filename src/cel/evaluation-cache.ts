@@ -1,19 +1,19 @@
 /**
- * Memoized results that take time in proportion to a value but cost a single unit: the keys of a large JSON object, the
- * number of code points of a long string. Each is computed once in an evaluation, however often a loop needs it.
+ * Caches results that take time proportional to a value but cost one unit: the keys of a large JSON object, the number of
+ * code points of a long string. Each is computed once in an evaluation, however often a loop needs it.
  */
 import { countCodePoints, type JsonObject } from '../meta/index.ts';
 
-/** Smaller ones are quicker to compute again. */
+/** Results for smaller values are faster to compute than to look up. */
 const LARGE = 64;
-/** How many long strings are remembered. */
+/** Maximum number of cached string lengths. */
 const MAX_STRINGS = 100;
 
 let keys = new WeakMap<JsonObject, readonly string[]>();
 const lengths = new Map<string, number>();
 let used = false;
 
-/** Forgets everything: the JSON of one evaluation may change before the next one. */
+/** Clears the cache. Must be called between evaluations, since JSON may change between them. */
 export function forget(): void {
   if (!used) return;
   used = false;
@@ -21,7 +21,7 @@ export function forget(): void {
   lengths.clear();
 }
 
-/** The keys of a JSON object that does not change during the evaluation. */
+/** Returns the keys of a JSON object, which must not change during the evaluation. */
 export function keysOf(json: JsonObject): readonly string[] {
   const known = keys.get(json);
   if (known !== undefined) return known;
@@ -33,7 +33,7 @@ export function keysOf(json: JsonObject): readonly string[] {
   return computed;
 }
 
-/** The number of code points of a string. */
+/** Returns the number of code points of a string. */
 export function codePoints(text: string): number {
   if (text.length < LARGE) return countCodePoints(text);
   let count = lengths.get(text);

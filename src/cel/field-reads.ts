@@ -1,10 +1,10 @@
-/** Which fields of variables an expression reads by name. */
+/** Finds out whether an expression reads a field of a variable. */
 import { childrenOf, type Expr } from './ast.ts';
 import type { CheckedExpression } from './environment.ts';
 
 /**
- * Whether an expression reads a field of a declared variable by its name: `claims.email`, `claims.?email` and
- * `has(claims.email)` do, `claims['email']` does not.
+ * Whether an expression reads a field of a declared variable by name: `claims.email`, `claims.?email` and
+ * `has(claims.email)` do; `claims['email']` does not.
  */
 export function readsField({ expr, referenceOf }: CheckedExpression, variable: string, field: string): boolean {
   const isVariable = (operand: Expr | undefined): boolean => {

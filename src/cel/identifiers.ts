@@ -1,4 +1,4 @@
-/** Identifiers of properties in expressions. */
+/** Converts between JSON property names and identifiers of expressions. */
 
 const reserved = new Set(
   (
@@ -10,7 +10,7 @@ const reserved = new Set(
 const escapes: { readonly [part: string]: string } = { __: 'underscores', '.': 'dot', '-': 'dash', '/': 'slash' };
 const unescapes = new Map(Object.entries(escapes).map(([part, word]) => [word, part]));
 
-/** The identifier of a property: `a__dash__b` for `a-b`, `__in__` for `in`; undefined when it cannot have one. */
+/** Returns the identifier of a property: `a__dash__b` for `a-b`, `__in__` for `in`; undefined when it cannot have one. */
 export function identifierOf(property: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(property)) return undefined;
   if (reserved.has(property)) return `__${property}__`;

@@ -1,4 +1,4 @@
-/** The expression language (CEL): parse, check, estimate, evaluate, and the function libraries. */
+/** The expression language (CEL): parses, checks, estimates and evaluates expressions, with its function libraries. */
 export { baseLibraries } from './base-libraries.ts';
 export { checkInSteps } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';

@@ -1,11 +1,11 @@
-/** The text of issues, as clients see it. */
+/** Formats the issues of an expression for clients. */
 import type { Issue } from './ast.ts';
 
 const maxIssues = 100;
-/** Longer lines are not shown, in bytes of UTF-8. */
+/** Maximum length of a quoted source line (bytes of UTF-8). */
 const maxLine = 16_384;
 
-/** The issues in the order of their positions, each with the line it is in and a mark below. */
+/** Formats issues in the order of their positions, each with its source line and a mark below the position. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const sorted = [...issues].sort((one, other) => one.offset - other.offset).slice(0, maxIssues);
   const parts: string[] = [];
@@ -35,7 +35,7 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
   return parts.join('\n');
 }
 
-/** The line of a position with a mark below a column; characters beyond ASCII are marked with wide ones. */
+/** Returns a source line with a mark below a column. Marks below characters beyond ASCII are wide. */
 function snippet(source: string, start: number, column: number): string {
   const end = source.indexOf('\n', start);
   const line = source.slice(start, end === -1 ? source.length : end).replaceAll('\t', ' ');

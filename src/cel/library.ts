@@ -1,4 +1,4 @@
-/** Libraries as data: what functions there are, what they compute, and what that costs. */
+/** Libraries as data: their functions, implementations and costs. */
 import type { Steps } from '../meta/index.ts';
 import type { Call, Expr, Issue } from './ast.ts';
 import type { ParseOptions } from './syntax/parse.ts';
@@ -16,15 +16,15 @@ export interface EstimatedArgument {
   /** The range of its size (code points, bytes, elements, entries); 0 to 2^64-1 where nothing is known. */
   readonly size: Range;
   readonly type: CelType;
-  /** The constant, where it is one. */
+  /** The value of a constant argument. */
   readonly literal: Value | undefined;
-  /** The size of its elements, where it is a list whose declared type bounds them. */
+  /** The size of the elements of a list whose declared type bounds them. */
   readonly elementSize: Range | undefined;
 }
 
 export interface CallEstimate {
   readonly cost: Range;
-  /** The size of the result, where the argument sizes bound it. */
+  /** The size of the result if the argument sizes bound it. */
   readonly resultSize?: Range;
 }
 
@@ -35,30 +35,30 @@ export interface Overload {
   /** The receiver of a member function first. */
   readonly args: readonly CelType[];
   readonly result: CelType;
-  /** Called as `a.f(b)`; otherwise `f(a, b)`. */
+  /** Whether the function is called as `a.f(b)` instead of `f(a, b)`. */
   readonly member?: boolean;
   /** @throws CelError */
   readonly call: (...args: Value[]) => Value;
-  /** Lists are read in steps before a call, which looks at all their elements. */
+  /** Whether list arguments are read in steps before a call, which accesses all their elements. */
   readonly readsLists?: boolean;
-  /** The same in steps, where a call may take longer than a step should. */
+  /** The call in steps, for functions that may run longer than one step. */
   readonly steps?: (...args: Value[]) => Steps<Value>;
-  /** What a call costs, in cost units; default 1. The result of a call that failed is null. */
+  /** Returns the cost of a call in cost units; 1 by default. The result of a failed call is null. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
-  /** What a call may cost, beyond its arguments; default 1. */
+  /** Estimates the cost of a call beyond that of its arguments; 1 by default. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
-  /** What is wrong with a call as its literals show, once the expression has no other issue. */
+  /** Returns the issues of a call with literal arguments, once the expression has no other issue. */
   readonly validate?: (call: Call, typeOf: (expr: Expr) => CelType) => readonly Issue[];
 }
 
 export interface Library {
   readonly name: string;
-  /** By function name. Libraries may add overloads to functions of others. */
+  /** By function name. A library may add overloads to functions of other libraries. */
   readonly functions: { readonly [name: string]: readonly Overload[] };
-  /** Types that are named in expressions (`type(x) == url`), by name. */
+  /** Types that expressions can name (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
-  /** The types of names that cannot be listed. */
+  /** Returns the type of a name that cannot be listed. */
   readonly typeOfName?: (name: string) => LiteralObjectType | undefined;
-  /** What it adds to the syntax of expressions. */
+  /** The syntax that the library adds to expressions. */
   readonly syntax?: ParseOptions;
 }

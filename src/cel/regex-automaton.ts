@@ -4,11 +4,11 @@ import type { Steps } from '../meta/index.ts';
 
 /** How many characters are matched in one step. */
 const STEP = 32_768;
-/** What the computation of a state takes beside the instructions that it consists of, in characters. */
+/** The cost of computing a state apart from its instructions (characters). */
 const STATE = 200;
 /** The same for each of these instructions. */
 const INSTRUCTION = 10;
-/** What all states of one match may take, in characters. */
+/** Maximum cost of all states of one match (characters). */
 const MAX_COMPUTED = 200_000_000;
 
 /** A state of the library: the instructions that may come next. */
@@ -19,7 +19,7 @@ interface State {
   readonly next: readonly (State | null)[] | null;
 }
 
-/** What is used of the library. */
+/** The parts of the library that are used. */
 interface StateCache {
   /** The memory that its states may take, and what is left of it, in bytes. */
   readonly maxMem: number;

@@ -1,6 +1,6 @@
 /** What regular expressions take, found out before they are compiled. */
 
-/** What a Unicode property such as `\pL` takes, which has hundreds of ranges, in instructions. */
+/** The size of a Unicode property such as `\pL`, which has hundreds of ranges (instructions). */
 const PROPERTY = 300;
 /** So many characters of a range take as long as an instruction where case does not count: each is looked up. */
 const FOLDED = 50;
@@ -86,8 +86,8 @@ function endOfClass(pattern: string, start: number): number {
   let i = start + (pattern[start + 1] === '^' ? 2 : 1);
   if (pattern[i] === ']') i++;
   while (i < pattern.length && pattern[i] !== ']') {
-    const named = pattern.startsWith('[:', i) ? pattern.indexOf(':]', i + 2) : -1;
-    i = named > 0 ? named + 2 : pattern[i] === '\\' ? i + 2 : i + 1;
+    const classEnd = pattern.startsWith('[:', i) ? pattern.indexOf(':]', i + 2) : -1;
+    i = classEnd > 0 ? classEnd + 2 : pattern[i] === '\\' ? i + 2 : i + 1;
   }
   return i + 1;
 }

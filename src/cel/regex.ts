@@ -9,13 +9,13 @@ import { CelError } from './values.ts';
 const MAX_PATTERN = 10_000;
 /** The largest program that a pattern is compiled to, in instructions: `(?:ab){100}` has about 200. */
 const MAX_PROGRAM = 10_000;
-/** The programs that are kept, in instructions in all. Beside its program an expression keeps some states of its matching. */
+/** Maximum size of all cached programs (instructions). An expression also caches some states of its automaton. */
 export const maxKeptPatterns = 50_000;
-/** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
+/** Maximum memory of all cached automaton states (bytes); one expression has at most 8 MB. */
 const MAX_STATES = 16_000_000;
-/** The memory of states is checked after so many uses. */
+/** The memory of states is checked after this number of uses. */
 const USES = 16;
-/** What an expression takes beside its instructions, in instructions. */
+/** Memory of an expression apart from its instructions, counted as instructions. */
 const OVERHEAD = 100;
 
 /** The most matches times the length of the text. */
@@ -33,60 +33,60 @@ export interface Regex {
   /** Whether a part of the text matches. In steps for long texts. @throws CelError for a text that takes too long */
   readonly test: (text: string) => boolean;
   readonly testInSteps: (text: string) => Steps<boolean>;
-  /** The parts that match, from left to right, without overlap; at most so many. @throws CelError for too many */
+  /** Returns the matching parts from left to right, without overlap, at most `most`. @throws CelError for too many */
   readonly findAll: (text: string, most: number) => Steps<string[]>;
 }
 
 /** In the order of their last use. */
-const kept = new Map<string, Regex>();
-let keptInstructions = 0;
+const cache = new Map<string, Regex>();
+let cachedInstructions = 0;
 let uses = 0;
 
 /**
- * The compiled pattern; those used last are kept.
+ * Compiles a pattern, or returns it from the cache of recently used patterns.
  * @throws CelError for a pattern that is invalid, too long, or too large when its repetitions are written out
  */
 export function compileRegex(pattern: string): Regex {
   if (++uses % USES === 0) forgetStates();
-  const found = kept.get(pattern);
+  const found = cache.get(pattern);
   if (found !== undefined) {
-    kept.delete(pattern);
-    kept.set(pattern, found);
+    cache.delete(pattern);
+    cache.set(pattern, found);
     return found;
   }
   const regex = compile(pattern);
-  kept.set(pattern, regex);
-  keptInstructions += regex.programSize + OVERHEAD;
-  for (const [oldest, old] of kept) {
-    if (keptInstructions <= maxKeptPatterns) break;
+  cache.set(pattern, regex);
+  cachedInstructions += regex.programSize + OVERHEAD;
+  for (const [oldest, old] of cache) {
+    if (cachedInstructions <= maxKeptPatterns) break;
     forget(oldest, old);
   }
   return regex;
 }
 
 function forget(pattern: string, { programSize }: Regex): void {
-  kept.delete(pattern);
-  keptInstructions -= programSize + OVERHEAD;
+  cache.delete(pattern);
+  cachedInstructions -= programSize + OVERHEAD;
 }
 
 function forgetStates(): void {
   let bytes = keptRegexes().stateBytes;
-  for (const [oldest, regex] of kept) {
+  for (const [oldest, regex] of cache) {
     if (bytes <= MAX_STATES) break;
     bytes -= regex.stateBytes();
     forget(oldest, regex);
   }
 }
 
-/** How many compiled patterns are kept, their instructions, and the memory of their states. */
+/** Returns the number of cached patterns, their instructions and the memory of their states. */
 export function keptRegexes(): {
   readonly patterns: number;
   readonly instructions: number;
   readonly stateBytes: number;
 } {
   let stateBytes = 0;
-  for (const regex of kept.values()) stateBytes += regex.stateBytes();
-  return { patterns: kept.size, instructions: keptInstructions, stateBytes };
+  for (const regex of cache.values()) stateBytes += regex.stateBytes();
+  return { patterns: cache.size, instructions: cachedInstructions, stateBytes };
 }
 
 const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
@@ -126,7 +126,7 @@ function parse(pattern: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch (thrown) {
     if (!(thrown instanceof RE2JSException)) throw thrown;
-    // Here names of groups say nothing, and in Go they may repeat.
+    // Group names have no effect here, and Go allows duplicates.
     if (thrown.message.includes('duplicate capture group name')) return parse(withoutNames(pattern));
     // The library omits an empty detail.
     throw new CelError(thrown.message.endsWith('end of expression') ? `${thrown.message}: \`\`` : thrown.message);
@@ -145,7 +145,7 @@ function literalTest(pattern: string): ((text: string) => boolean) | undefined {
 
 /**
  * Each match may scan the rest of the text: `a.*b|a` does so in a text of many a's.
- * @throws CelError when so many steps are possible
+ * @throws CelError when that many steps are possible
  */
 function* findAll(compiled: RE2JS, text: string, most: number): Steps<string[]> {
   if (text.length * compiled.programSize() > MAX_SIMULATED) throw tooComplex();
@@ -168,17 +168,17 @@ function* findAll(compiled: RE2JS, text: string, most: number): Steps<string[]> 
   return found;
 }
 
-/** What a pattern takes when it is compiled, in instructions: at most about so much of {@link maxKeptPatterns}. */
+/** Returns the approximate size of a compiled pattern (instructions), which counts against {@link maxKeptPatterns}. */
 export const sizeOfPattern = (pattern: string): number => sizeOfProgram(pattern) + OVERHEAD;
 
-/** The pattern with groups that have no names. */
+/** Returns the pattern with unnamed groups. */
 function withoutNames(pattern: string): string {
-  const named = /\(\?P?<[^>]*>/y;
+  const groupStart = /\(\?P?<[^>]*>/y;
   let rest = '';
   for (let i = 0, end = 0; i < pattern.length; i = end) {
-    named.lastIndex = i;
-    const isNamed = named.test(pattern);
-    end = isNamed ? named.lastIndex : endOfUnit(pattern, i);
+    groupStart.lastIndex = i;
+    const isNamed = groupStart.test(pattern);
+    end = isNamed ? groupStart.lastIndex : endOfUnit(pattern, i);
     rest += isNamed ? '(' : pattern.slice(i, end);
   }
   return rest;

@@ -1,6 +1,6 @@
 /**
- * The types of expressions. A type with `maxSize` bounds its values for cost estimation; the bound is not part of the
- * type's identity.
+ * The types of the expression language. `maxSize` bounds the values of a type for cost estimation; it is not part of the
+ * identity of the type.
  */
 import type { DeclaredFields, LiteralFields, ReadJson, Value } from './values.ts';
 
@@ -29,7 +29,7 @@ export type CelType =
   | NullableType;
 
 interface Sized {
-  /** The largest number of code points, bytes, elements or entries; absent: unbounded. */
+  /** Maximum number of code points, bytes, elements or entries; absent: unbounded. */
   readonly maxSize?: number;
 }
 
@@ -48,31 +48,31 @@ export interface MapType extends Sized {
   readonly value: CelType;
 }
 
-/** An object with declared fields. Two object types are the same type when their names are equal. */
+/** An object with declared fields. Two object types are identical when their names are equal. */
 export interface ObjectType extends DeclaredFields {
   readonly kind: 'object';
-  /** The field of an (unescaped) identifier; undefined: no such field. */
+  /** Returns the field of an (unescaped) identifier; undefined when the type has no such field. */
   readonly field: (identifier: string) => ObjectField | undefined;
 }
 
 export interface ObjectField {
   readonly type: CelType;
-  /** The JSON property it is read from: `a-b` for the identifier `a__dash__b`. */
+  /** The JSON property of the field: `a-b` for the identifier `a__dash__b`. */
   readonly property: string;
   readonly read: ReadJson;
 }
 
-/** An object that expressions construct: `Name{field: value}`. */
+/** An object that an expression constructs: `Name{field: value}`. */
 export interface LiteralObjectType extends LiteralFields {
   readonly kind: 'object';
   readonly literal: true;
-  /** The field of an identifier; undefined: no such field. */
+  /** Returns the field of an identifier; undefined when the type has no such field. */
   readonly field: (identifier: string) => LiteralField | undefined;
 }
 
 export interface LiteralField {
   readonly type: CelType;
-  /** The value of the field where the literal does not set it; undefined: reading it fails. */
+  /** The value of the field when the literal omits it; undefined: reading it fails. */
   readonly initial: Value | undefined;
 }
 
@@ -88,21 +88,21 @@ export interface MetaType {
   readonly of: CelType;
 }
 
-/** A type of a library, such as `net.IP`: its name alone identifies it. */
+/** A type of a library, such as `net.IP`, identified by its name. */
 export interface OpaqueType {
   readonly kind: 'opaque';
   readonly name: string;
-  /** The largest number of code points that a comparison of its values reads; absent: a comparison costs 1. */
+  /** Maximum number of code points that a comparison of values reads; absent: a comparison costs 1. */
   readonly maxSize?: number;
 }
 
-/** A type parameter in the signature of a function. */
+/** A type parameter of a function signature. */
 export interface ParameterType {
   readonly kind: 'parameter';
   readonly name: string;
 }
 
-/** A value of the type, or null (the wrapper types of protobuf). */
+/** A value of the type or null (a protobuf wrapper type). */
 export interface NullableType {
   readonly kind: 'nullable';
   readonly of: SimpleType;
@@ -110,7 +110,7 @@ export interface NullableType {
 
 const simple = (kind: SimpleKind): SimpleType => ({ kind });
 export const dynType = simple('dyn');
-/** As dyn, but what has it is no range of a macro before it is converted: `dyn(x)`. Known by its identity. */
+/** Like dyn, but a macro accepts such a value as its range only after a conversion (`dyn(x)`). Compared by reference. */
 export const anyType = simple('dyn');
 export const nullType = simple('null');
 export const boolType = simple('bool');

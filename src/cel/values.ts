@@ -40,8 +40,8 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/** An expression can fail many times within its budget: a stack would take a hundred times as long as the failure. */
-class WithoutStack extends Error {
+/** An error without a stack trace. An expression can fail many times within its budget, and a stack costs far more. */
+class StacklessError extends Error {
   constructor(message: string) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -51,10 +51,10 @@ class WithoutStack extends Error {
 }
 
 /** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends WithoutStack {}
+export class CelError extends StacklessError {}
 
 /** Ends an evaluation without being a failure of the expression: no operator or macro absorbs it. */
-export abstract class Interruption extends WithoutStack {}
+export abstract class Interruption extends StacklessError {}
 
 /** The cost budget is exceeded. */
 export class CostLimitExceeded extends Interruption {}
@@ -77,7 +77,7 @@ export class Double {
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  /** The offset that it is written with, in seconds east of UTC; it is no part of its value. */
+  /** The offset of the written time (seconds east of UTC), which is not part of its value. */
   readonly offset: number;
   constructor(seconds: number, nanos: number, offset = 0) {
     this.seconds = seconds;
@@ -120,7 +120,7 @@ export class ListValue {
     return this.#read === undefined ? (item as Value) : this.#read(item as Json);
   }
 
-  /** Reads all elements, so that no access has to any more. A list with one of the wrong type remains as it is. */
+  /** Reads all elements, so that later accesses do not have to. A list with an element of the wrong type remains unread. */
   *readAll(): Steps<void> {
     const read = this.#read;
     if (read === undefined || this.#items.length <= readPerStep) return;
@@ -186,7 +186,7 @@ export class EntriesValue extends MapValue {
   }
 
   /**
-   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * Adds an entry to a map under construction. Returns false when the map already has the key.
    * @throws CelError for a key of another type
    */
   add(key: Value, value: Value): boolean {
@@ -330,7 +330,7 @@ export class TypeValue {
 export abstract class OpaqueValue {
   /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
-  /** What a comparison reads, as the length of a text that costs as much. */
+  /** The cost of a comparison, as the length of a text that costs the same. */
   get size(): number {
     return 1;
   }

@@ -71,7 +71,6 @@ export type {
 } from './kinds/place-client.ts';
 export { type AsyncClosing, asyncDispose } from './runtime/async-closing.ts';
 export { type Log, silentLog } from './runtime/log.ts';
-export { systemClock, systemRandom } from './runtime/system.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './streams/pods.ts';

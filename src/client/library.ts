@@ -9,6 +9,8 @@ export {
   type Random,
   type Status,
   StatusError,
+  systemClock,
+  systemRandom,
   VirtualClock,
 } from '../meta/index.ts';
 export {
@@ -79,8 +81,6 @@ export {
   silentLog,
   splitKey,
   startController,
-  systemClock,
-  systemRandom,
   type Transport,
   type TypedKind,
   type TypedObject,

@@ -5,13 +5,13 @@ import { type ByteString, bufferOf, Lanes } from '../meta/index.ts';
 type Chunk = ByteString | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk>;
 
-/** The largest body that is not compressed (bytes). */
+/** Maximum size of a body that is not compressed (bytes). */
 export const compressedFrom = 128 * 1024;
 const LEVEL = 1;
-/** How much is compressed in one task of the thread pool (bytes): about a millisecond. */
+/** The size of one task of the thread pool (bytes): about a millisecond. */
 const TASK_BYTES = 64 * 1024;
 
-/** The thread pool, which has four threads by default, is needed for files and the store too. */
+/** Maximum number of concurrent tasks: files and the store need the thread pool too, which has four threads by default. */
 const lanes = new Lanes(2);
 
 /** Whether an `Accept-Encoding` header accepts gzip. */
@@ -58,41 +58,41 @@ async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | u
   }
 }
 
-/** The compressed bytes of all chunks, made one task after the other. */
+/** Compresses all chunks, one task after the other. */
 async function* zipped(chunks: AsyncIterable<Chunk> | Iterable<Chunk>, owner: string): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: LEVEL });
-  const made: Uint8Array[] = [];
-  gzip.on('data', (piece: Uint8Array) => made.push(piece));
-  // Whoever waits for the stream is told of its error.
+  const pieces: Uint8Array[] = [];
+  gzip.on('data', (piece: Uint8Array) => pieces.push(piece));
+  // Callers that wait for the stream receive its error.
   gzip.on('error', () => {});
   try {
     for await (const part of parts(chunks)) {
       await lanes.run(owner, () => write(gzip, part));
-      if (made.length > 0) yield Buffer.concat(made.splice(0));
+      if (pieces.length > 0) yield Buffer.concat(pieces.splice(0));
     }
     await lanes.run(owner, () => once(gzip.end(), 'end'));
-    yield Buffer.concat(made);
+    yield Buffer.concat(pieces);
   } finally {
     gzip.destroy();
   }
 }
 
-/** The bytes of the chunks in parts for a task each: slices of large chunks, and small ones together. */
+/** Divides chunks into parts of one task each: slices of large chunks, or several small chunks. */
 async function* parts(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = [];
+  let slices: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length; at += TASK_BYTES) {
       const slice = sliceOf(chunk, at, at + TASK_BYTES);
-      held.push(slice);
+      slices.push(slice);
       size += slice.length;
       if (size < TASK_BYTES / 2) continue;
-      yield Buffer.concat(held);
-      held = [];
+      yield Buffer.concat(slices);
+      slices = [];
       size = 0;
     }
   }
-  if (size > 0) yield Buffer.concat(held);
+  if (size > 0) yield Buffer.concat(slices);
 }
 
 const sliceOf = (chunk: Chunk, from: number, to: number): Uint8Array =>

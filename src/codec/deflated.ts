@@ -1,40 +1,40 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** How many bytes are compressed at a time: half a millisecond. */
+/** The number of bytes that are compressed at a time: half a millisecond. */
 const plainBytes = 64 * 1024;
 
-/** A part of a body, compressed by itself. Such parts one after the other, between a head and an end, are gzip. */
+/** A separately compressed part of a body. Consecutive parts between a head and an end are gzip. */
 export interface Deflated {
   readonly bytes: Uint8Array;
-  /** The size (bytes) and the CRC-32 of what is compressed. */
+  /** The size (bytes) and the CRC-32 of the uncompressed bytes. */
   readonly size: number;
   readonly crc: number;
 }
 
-/** The bytes in compressed parts, each of which is a step of its own. */
+/** Compresses bytes into parts, each in a separate step. */
 export function* deflate(bytes: Uint8Array): Generator<Deflated> {
   for (let at = 0; at < bytes.length; at += plainBytes) {
     const plain = bytes.subarray(at, at + plainBytes);
-    // A flush instead of an end: other parts may follow.
-    const made = deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
-    // What zlib returns is a slice of a larger buffer.
-    const exact = new Uint8Array(made.length);
-    exact.set(made);
+    // A flush instead of an end, since other parts may follow.
+    const deflated = deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
+    // zlib returns a slice of a larger buffer.
+    const exact = new Uint8Array(deflated.length);
+    exact.set(deflated);
     yield { bytes: exact, size: plain.length, crc: crc32(plain) };
   }
 }
 
-/** What was compressed. */
+/** Decompresses a part. */
 export const inflate = ({ bytes }: Deflated): Uint8Array =>
   inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
 
 /** The fields of a gzip header: its magic number, the method deflate, no flags, no time, an unknown system. */
 export const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/** The length of what {@link GzipEnd} makes (bytes). */
+/** The size of the output of {@link GzipEnd} (bytes). */
 export const gzipEndBytes = 10;
 
-/** The end of gzip: it has the checksum and the size of all parts. */
+/** The end of gzip with the checksum and the size of all parts. */
 export class GzipEnd {
   #crc = 0;
   #size = 0;
@@ -59,7 +59,7 @@ export class GzipEnd {
 const polynomial = 0xedb88320;
 const one = 0x80000000;
 
-/** The CRC-32 of two texts in a row, of which the second has so many bytes. */
+/** Returns the CRC-32 of two consecutive texts; `bytes` is the size of the second. */
 const combine = (first: number, second: number, bytes: number): number =>
   (multiply(powerOfX(8 * bytes), first) ^ second) >>> 0;
 

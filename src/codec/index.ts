@@ -1,4 +1,4 @@
-/** Encodings of bodies: JSON (duplicates found, integers exact), YAML, protobuf; content negotiation, compression. */
+/** Encodings of bodies: JSON with exact integers, YAML and protobuf, with content negotiation and compression. */
 export { acceptsGzip, compressBody, compressedFrom } from './compress.ts';
 export { type Deflated, deflate, GzipEnd, gzipEndBytes, gzipHead, inflate } from './deflated.ts';
 export {
@@ -16,19 +16,6 @@ export {
   unrecognizedBody,
 } from './json.ts';
 export { prettyJsonInSteps } from './json-pretty.ts';
-export {
-  type Accepted,
-  bodyCodec,
-  metaTransforms,
-  mostWanted,
-  negotiator,
-  type Offer,
-  type PatchFormat,
-  patchFormat,
-  type Transform,
-  type WireFormat,
-  wantsPretty,
-} from './negotiate.ts';
 export {
   encodeOpenApi,
   encodeOpenApi3,

@@ -12,11 +12,11 @@ import {
   unknownField,
 } from '../meta/index.ts';
 
-/** The most findings of a body. */
+/** Maximum number of findings of a body. */
 const MAX_FINDINGS = 100;
-/** The most fields whose findings are formatted; several can have the same text. */
+/** Maximum number of fields whose findings are formatted; several can have the same text. */
 const MAX_TOLD = 1000;
-/** The longest integer (digits). */
+/** Maximum number of digits of an integer. */
 const MAX_DIGITS = 1000;
 
 export interface ExactOptions {
@@ -46,7 +46,7 @@ interface Reader {
   /** The unknown fields at the current path and below it. */
   unknown: Unknown | undefined;
   readonly findings: Set<string>;
-  told: number;
+  findingCount: number;
   readonly pace: Pace;
 }
 
@@ -60,8 +60,16 @@ export const parseExact = (text: string, options: ExactOptions): ExactResult =>
 
 /** The same in steps. */
 export function* parseExactInSteps(text: string, { maxDepth, unknown = [] }: ExactOptions): Steps<ExactResult> {
-  const told = { findings: new Set<string>(), told: 0 };
-  const reader: Reader = { text, maxDepth, at: 0, path: [], unknown: undefined, ...told, pace: new Pace() };
+  const reader: Reader = {
+    text,
+    maxDepth,
+    at: 0,
+    path: [],
+    unknown: undefined,
+    findings: new Set(),
+    findingCount: 0,
+    pace: new Pace(),
+  };
   if (unknown.length > 0) reader.unknown = unknownTree(unknown);
   const value = yield* readAny(reader);
   skipSpace(reader);
@@ -98,11 +106,11 @@ function unexpected({ text, at }: Reader, context: string): StatusError {
   return statusError.badRequest(`invalid character ${quoteByte(text.charCodeAt(at))} ${context}`);
 }
 
-/** Quotes a byte as Go does; a byte that is no ASCII is shown as the character with its number. */
+/** Quotes a byte as Go does; a byte beyond ASCII is shown as the character with its number. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return "'\\''";
   if (byte === 0x22) return "'\"'";
-  const named = new Map([
+  const escaped = new Map([
     [0x07, '\\a'],
     [0x08, '\\b'],
     [0x09, '\\t'],
@@ -112,7 +120,7 @@ function quoteByte(byte: number): string {
     [0x0d, '\\r'],
     [0x5c, '\\\\'],
   ]).get(byte);
-  if (named !== undefined) return `'${named}'`;
+  if (escaped !== undefined) return `'${escaped}'`;
   if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`;
   const char = String.fromCharCode(byte);
   return /[\x80-\xa0\xad]/.test(char) ? `'\\u00${byte.toString(16)}'` : `'${char}'`;
@@ -188,7 +196,7 @@ function* readObject(reader: Reader): Steps<JsonObject> {
 
 /** Adds a finding for the field at the current path. */
 function tell(reader: Reader, words: (path: Path) => string): void {
-  if (reader.findings.size < MAX_FINDINGS && reader.told++ < MAX_TOLD) reader.findings.add(words(reader.path));
+  if (reader.findings.size < MAX_FINDINGS && reader.findingCount++ < MAX_TOLD) reader.findings.add(words(reader.path));
 }
 
 function* readList(reader: Reader): Steps<Json[]> {
@@ -291,16 +299,16 @@ function readDigits(reader: Reader, context: string): void {
 }
 
 /**
- * The value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
- * `JSON.stringify` writes as an integer, so that what is written parses to the same value.
+ * Returns the value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
+ * `JSON.stringify` writes as an integer, so that the written text parses to the same value.
  * @throws StatusError 400 when it is out of range
  */
 export function exactNumber(text: string, whole: boolean): number | bigint {
   const value = Number(text);
   if (whole && !Number.isSafeInteger(value) && text.length <= MAX_DIGITS) return BigInt(text);
   if (!Number.isFinite(value) || (whole && text.length > MAX_DIGITS)) {
-    const shown = text.length > 40 ? `${text.slice(0, 40)} ...` : text;
-    throw statusError.badRequest(`json: cannot unmarshal number ${shown} into Go value of type float64`);
+    const excerpt = text.length > 40 ? `${text.slice(0, 40)} ...` : text;
+    throw statusError.badRequest(`json: cannot unmarshal number ${excerpt} into Go value of type float64`);
   }
   const isWritten = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
   return isWritten ? BigInt(String(value)) : value;

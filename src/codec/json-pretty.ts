@@ -1,14 +1,14 @@
 import { type Json, largeWeight, Pace, type Steps, weigh } from '../meta/index.ts';
 import { prettyJson } from './json.ts';
 
-/** As `prettyJson`: the text of a large value is made in steps. */
+/** Like `prettyJson`, in steps for a large value. */
 export function* prettyJsonInSteps(value: Json): Steps<string> {
   const parts: string[] = [];
   yield* write(value, '', '\n', parts, new Pace());
   return parts.join('');
 }
 
-/** `before`: what comes before the value; `line`: a line feed and the current indentation. */
+/** `before` is the text before the value; `line` is a line feed and the current indentation. */
 function* write(value: Json, before: string, line: string, parts: string[], pace: Pace): Steps<void> {
   const weight = weigh(value);
   if (pace.over(weight)) yield;

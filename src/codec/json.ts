@@ -15,7 +15,7 @@ import {
 } from '../meta/index.ts';
 import { parseExact, parseExactInSteps } from './json-exact.ts';
 
-/** How many bytes of an invalid body a message shows. */
+/** Maximum number of bytes of an invalid body in a message. */
 const SUMMARY_BYTES = 30;
 
 /** The value of a request body, and the findings of strict field validation. */
@@ -32,7 +32,7 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 /**
  * Parses a JSON body. Integers beyond 2^53 become bigint, the last value of a duplicate key wins, and invalid UTF-8
  * becomes U+FFFD. Limits: `maxDepth` levels of nesting, `maxMembers` entries and fields.
- * @throws StatusError 400 with a message that says why the text is no JSON, or 413 above `maxMembers`
+ * @throws StatusError 400 with a message that says why the text is not JSON, or 413 above `maxMembers`
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
   return parseScanned(bytes, scan(bytes), maxDepth, maxMembers);
@@ -46,10 +46,10 @@ function parseScanned(bytes: Uint8Array, shape: Shape, maxDepth: number, maxMemb
   return body;
 }
 
-/** From so many members on a body is read in steps: the engine's reader takes up to a microsecond for each. */
+/** Bodies with at least this many members are read in steps: the engine's parser takes up to a microsecond for each. */
 const manyMembers = 4_000;
 
-/** The same in steps, for bodies that are long or have many members; undefined for one that is to be read at once. */
+/** The same in steps, for bodies that are long or have many members; undefined for one that can be read in one step. */
 export function parseJsonInSteps(
   bytes: Uint8Array,
   maxDepth = MAX_DEPTH,
@@ -85,7 +85,7 @@ function* parseLong(bytes: Uint8Array, maxDepth: number, maxMembers: number): St
 function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
   yield;
   let fault: unknown;
-  // The text of an invalid body is read once more, byte by byte, for the message.
+  // The text of an invalid body is parsed again byte by byte for the message.
   for (const encoding of ['utf8', 'latin1'] as const) {
     try {
       const { value, findings } = yield* parseExactInSteps(textOf(bytes, encoding), { maxDepth });
@@ -106,7 +106,7 @@ export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
   return body?.findings.length === 0 ? body : undefined;
 }
 
-/** The same in steps, for a body with many members; undefined for one that is to be read at once. */
+/** The same in steps, for a body with many members; undefined for one that can be read in one step. */
 export function parsePlainJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | undefined> | undefined {
   const steps = parseJsonInSteps(bytes);
   return steps === undefined ? undefined : withoutFindings(steps);
@@ -122,7 +122,7 @@ function* withoutFindings(steps: Steps<ParsedBody>): Steps<ParsedBody | undefine
   }
 }
 
-/** Undefined when the body is no valid JSON. */
+/** Parses a body; undefined when it is invalid. */
 function read(bytes: Uint8Array, { exact, colons }: Shape, maxDepth: number): ParsedBody | undefined {
   const text = textOf(bytes);
   try {
@@ -148,7 +148,7 @@ export function readOwnJson(text: string): Json {
     : (JSON.parse(text) as Json);
 }
 
-/** From this length on (bytes), JSON is looked at for many members before it is read: a short text is read at once. */
+/** JSON of at least this length (bytes) is scanned for many members first: a shorter text is read in one step. */
 const longJson = 64 * 1024;
 
 /** The same in steps, for a long text with many members. */
@@ -162,7 +162,7 @@ export function* readOwnJsonInSteps(text: string): Steps<Json> {
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1' | 'utf8'): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
 
-/** The syntax error of a body. As in the reference server, a byte that is no ASCII is shown as one character. */
+/** Returns the syntax error of a body. As in the reference server, a byte beyond ASCII is shown as one character. */
 function explain(bytes: Uint8Array): StatusError {
   try {
     parseExact(textOf(bytes, 'latin1'), { maxDepth: MAX_DEPTH });
@@ -178,13 +178,13 @@ interface Shape {
   /** Commas outside strings: a lower bound of the number of entries and fields. */
   commas: number;
   depth: number;
-  /** `JSON.parse` may give another value: a long integer, an exponent or an escaped surrogate. */
+  /** Whether `JSON.parse` may return another value: a long integer, an exponent or an escaped surrogate. */
   exact: boolean;
-  /** The nesting at the end of what was scanned. */
+  /** The nesting at the end of the scanned text. */
   level: number;
 }
 
-/** How much of a text is scanned in one step (bytes), and the string that begins there. */
+/** The size of a scanned step (bytes), apart from the rest of its last string. */
 const scanBytes = 256 * 1024;
 
 /** Scans a JSON text once for what `JSON.parse` does not report. */
@@ -202,7 +202,7 @@ function* scanInSteps(bytes: Uint8Array): Steps<Shape> {
 
 const unscanned = (): Shape => ({ colons: 0, commas: 0, depth: 0, exact: false, level: 0 });
 
-/** Scans what begins before `to`, and returns where that ends. */
+/** Scans the tokens that begin before `to`, and returns the end of the last one. */
 function scanPart(bytes: Uint8Array, shape: Shape, from: number, to: number): number {
   let { colons, commas, level, depth, exact } = shape;
   const end = Math.min(to, bytes.length);
@@ -289,7 +289,7 @@ export function* stringifyJsonInSteps(value: Json): Steps<string> {
   return parts.join('');
 }
 
-/** Writes a large value: neighbours that are not large themselves together. */
+/** Writes a large value. Adjacent small values are written together. */
 function* writeParts(value: Json, parts: string[]): Steps<void> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) {
     parts.push(stringifyJson(value));
@@ -325,7 +325,7 @@ function* writeParts(value: Json, parts: string[]): Steps<void> {
   parts.push(separator === open ? open : '', close as string);
 }
 
-/** Neighbouring entries of a list, or members of an object, that are written together. */
+/** Adjacent entries of a list, or members of an object, that are written together. */
 class Run {
   readonly #list: Json[] | undefined;
   readonly #object: JsonObject = {};
@@ -335,7 +335,7 @@ class Run {
     this.#list = isList ? [] : undefined;
   }
 
-  /** False: no more fits in. */
+  /** Returns false when the group is full. */
   add(key: string | number, item: Json, weight: number): boolean {
     if (this.#list === undefined) setKey(this.#object, key as string, item);
     else this.#list.push(item);

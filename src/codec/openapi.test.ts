@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atOnce, type Json, type JsonObject, setKey } from '../meta/index.ts';
-import {
-  encodeOpenApi,
-  encodeOpenApi3,
-  encodeOpenApi3Part,
-  encodeOpenApiPart,
-  mostWanted,
-  parseYaml,
-} from './index.ts';
+import { encodeOpenApi, encodeOpenApi3, encodeOpenApi3Part, encodeOpenApiPart, parseYaml } from './index.ts';
 import { type FieldType, type MessageName, messages as messagesV2 } from './openapi-messages.ts';
 import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Input, SIZED, VARINT } from './protobuf-wire.ts';
@@ -280,25 +273,6 @@ describe('an OpenAPI 3.0 document in protobuf', () => {
     );
     expect(plain).toEqual({ A: { type: 'object' } });
     expect(other).toEqual({ A: { type: 'object', default: undefined } });
-  });
-});
-
-describe('the preferred media type', () => {
-  const types = ['application/json', 'application/x+protobuf'] as const;
-  it.each([
-    [undefined, 'application/json'],
-    ['', 'application/json'],
-    ['*/*', 'application/json'],
-    ['application/*', 'application/json'],
-    ['application/x+protobuf', 'application/x+protobuf'],
-    ['application/json;q=0.5, application/x+protobuf;q=0.6', 'application/x+protobuf'],
-    ['text/html, */*;q=0.1, application/X+protobuf;q=0.2', 'application/x+protobuf'],
-    ['*/*, application/x+protobuf', 'application/x+protobuf'],
-    // As in the reference server, q=0 does not exclude a type.
-    ['application/x+protobuf;q=0', 'application/x+protobuf'],
-    ['text/html', undefined],
-  ])('of %s is %s', (accept, expected) => {
-    expect(mostWanted(accept, types)).toBe(expected);
   });
 });
 

@@ -163,7 +163,7 @@ function pairs(number: number, type: FieldType, mine: (name: string) => boolean)
 
 const scalars: ReadonlySet<string> = new Set(['string', 'bool', 'int64', 'double']);
 
-/** Writes a field; a scalar of zero value is left out. */
+/** Writes a field unless it is a scalar of zero value. */
 function writeField(number: number, shape: FieldShape[1], value: Json): void {
   const isZero = value === '' || value === 0 || value === false;
   if (!isZero || !scalars.has(shape)) writeShape(number, shape, value);
@@ -227,7 +227,7 @@ function* messageInSteps(name: MessageName, value: Json): Steps<Uint8Array[]> {
   return chunks.all();
 }
 
-/** A field of a large value in parts; that of any other value at once. */
+/** Encodes a field of a large value in parts, that of any other value in one piece. */
 function* fieldInSteps(number: number, shape: FieldShape[1], value: Json): Steps<Uint8Array[]> {
   if (!isLarge(value)) return [encode(() => writeField(number, shape, value))];
   yield;
@@ -239,7 +239,7 @@ function* fieldInSteps(number: number, shape: FieldShape[1], value: Json): Steps
   const type = shape.slice(0, -2) as FieldType;
   const chunks = new Chunks();
   for (const item of Array.isArray(value) ? value : [value]) {
-    // An item, unlike a field, is written where it is of zero value.
+    // Unlike a field, an item of zero value is written.
     const isSmall = !isLarge(item);
     chunks.add(isSmall ? [encode(() => writeOne(number, type, item))] : yield* fieldInSteps(number, type, item));
     yield;
@@ -250,7 +250,7 @@ function* fieldInSteps(number: number, shape: FieldShape[1], value: Json): Steps
 /** Small chunks are joined up to this size (bytes). */
 const joinedBytes = 16 * 1024;
 
-/** Chunks in a row, of which small ones are joined. */
+/** Consecutive chunks; small ones are joined. */
 class Chunks {
   readonly #joined: Uint8Array[] = [];
   #run: Uint8Array[] = [];

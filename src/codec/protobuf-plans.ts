@@ -132,8 +132,8 @@ export function singlePlan(name: string, { tag, nullable = false, protoAlways }:
       if (wire === SIZED) out.close(mark);
       out.varint(key);
     },
-    take: (input, given, parent) => {
-      if (given !== wire) throw wrongWire(given, name);
+    take: (input, wireType, parent) => {
+      if (wireType !== wire) throw wrongWire(wireType, name);
       const before = read(parent);
       set(parent, before, takeOne(input, codec, before));
     },
@@ -165,7 +165,7 @@ export function listPlan(name: string, tag: number, codec: Codec): Plan {
     setKey(parent, name, list);
     return list;
   };
-  const given = (parent: JsonObject): readonly Json[] => {
+  const listOf = (parent: JsonObject): readonly Json[] => {
     const value = read(parent) ?? [];
     if (!Array.isArray(value)) throw unfit('list');
     return value;
@@ -173,16 +173,16 @@ export function listPlan(name: string, tag: number, codec: Codec): Plan {
   return {
     tag,
     put: (out, parent) => {
-      const list = given(parent);
+      const list = listOf(parent);
       for (let i = list.length - 1; i >= 0; i--) putPart(out, tag, codec, list[i]);
     },
     *putInSteps(out, parent) {
-      const list = given(parent);
+      const list = listOf(parent);
       for (let i = list.length - 1; i >= 0; i--) yield* putPartInSteps(out, tag, codec, list[i]);
     },
-    take: (input, given, parent) => {
-      const packed = given === SIZED && wire !== SIZED;
-      if (given !== wire && !packed) throw wrongWire(given, name);
+    take: (input, wireType, parent) => {
+      const packed = wireType === SIZED && wire !== SIZED;
+      if (wireType !== wire && !packed) throw wrongWire(wireType, name);
       const list = listIn(parent);
       input.descend();
       if (packed) {
@@ -224,7 +224,7 @@ export function mapPlan(name: string, tag: number, codec: Codec): Plan {
     setKey(parent, name, map);
     return map;
   };
-  const given = (parent: JsonObject): JsonObject => {
+  const mapOf = (parent: JsonObject): JsonObject => {
     const value = read(parent) ?? nothing;
     if (!isJsonObject(value)) throw unfit('map');
     return value;
@@ -232,17 +232,17 @@ export function mapPlan(name: string, tag: number, codec: Codec): Plan {
   return {
     tag,
     put: (out, parent) => {
-      const map = given(parent);
+      const map = mapOf(parent);
       const keys = sortedKeys(map);
       for (let i = keys.length - 1; i >= 0; i--) putEntry(out, tag, codec, map, keys[i] as string);
     },
     *putInSteps(out, parent) {
-      const map = given(parent);
+      const map = mapOf(parent);
       const keys = isLarge(map) ? yield* sortedKeysInSteps(map) : sortedKeys(map);
       for (let i = keys.length - 1; i >= 0; i--) yield* putEntryInSteps(out, tag, codec, map, keys[i] as string);
     },
-    take: (input, given, parent) => {
-      if (given !== SIZED) throw wrongWire(given, name);
+    take: (input, wireType, parent) => {
+      if (wireType !== SIZED) throw wrongWire(wireType, name);
       const map = mapIn(parent);
       const outer = input.enter();
       input.descend();

@@ -38,8 +38,8 @@ export function unfit(type: string): StatusError {
   return statusError.internal(`a value is no ${type} and has no protobuf form`);
 }
 
-export function wrongWire(given: number, name: string): StatusError {
-  return statusError.badRequest(`proto: wrong wireType = ${given} for field ${name}`);
+export function wrongWire(wireType: number, name: string): StatusError {
+  return statusError.badRequest(`proto: wrong wireType = ${wireType} for field ${name}`);
 }
 
 const text: Codec = {
@@ -184,13 +184,13 @@ const time = (name: string, length: number): Codec => ({
   },
   take: (input) => {
     if (input.at === input.end) return undefined;
-    const [given = 0, nanos = 0] = takeParts(input, timeParts, name) as (number | undefined)[];
+    const [wholeSeconds = 0, nanos = 0] = takeParts(input, timeParts, name) as (number | undefined)[];
     const micros = length === WHOLE ? 0 : Math.trunc(nanos / 1000);
-    const seconds = Number(given) + Math.floor(micros / 1e6);
+    const seconds = Number(wholeSeconds) + Math.floor(micros / 1e6);
     if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) throw statusError.badRequest(`${name}: year out of range`);
-    const shown = formatTime(seconds * 1000);
-    if (length === WHOLE) return shown;
-    return `${shown.slice(0, -1)}.${String(micros - Math.floor(micros / 1e6) * 1e6).padStart(6, '0')}Z`;
+    const timeText = formatTime(seconds * 1000);
+    if (length === WHOLE) return timeText;
+    return `${timeText.slice(0, -1)}.${String(micros - Math.floor(micros / 1e6) * 1e6).padStart(6, '0')}Z`;
   },
   zero: () => null,
 });

@@ -22,7 +22,7 @@ const cases: readonly (readonly [string, StructSchema, JsonObject])[] = [
     { data: keyed((i) => `ü${i}`), binaryData: { '\uffff': '', '😀': '' } },
   ],
   ['a map of bytes', coreV1.Secret, { data: keyed(() => 'dmFsdWU=') }],
-  ['a list of texts', coreV1.ConfigMap, { metadata: { finalizers: listed((i) => `example.com/f${i}`) } }],
+  ['a list of texts', coreV1.Pod, { spec: { containers: [{ name: 'a', args: listed((i) => `a${i}`) }] } }],
   [
     'a list of messages',
     coreV1.Pod,

@@ -35,7 +35,7 @@ export function structCodec(schema: StructSchema, names: Names): Codec {
 
 function makeStruct(schema: StructSchema, names: Names): Codec {
   let layout: Layout | undefined;
-  const made = (): Layout => {
+  const getLayout = (): Layout => {
     layout ??= layoutOf([...fieldsOf(schema, names)], names);
     return layout;
   };
@@ -43,23 +43,23 @@ function makeStruct(schema: StructSchema, names: Names): Codec {
     wire: SIZED,
     put: (out, value) => {
       if (value !== undefined && value !== null && !isJsonObject(value)) throw unfit(schema.name);
-      putFields(out, made(), value ?? nothing);
+      putFields(out, getLayout(), value ?? nothing);
     },
     *putInSteps(out, value) {
       if (!isJsonObject(value)) throw unfit(schema.name);
-      yield* putFieldsInSteps(out, made(), value);
+      yield* putFieldsInSteps(out, getLayout(), value);
     },
     take: (input, before) => {
       const target = isJsonObject(before) ? before : {};
       input.descend();
-      takeFields(input, made(), target);
+      takeFields(input, getLayout(), target);
       input.depth--;
       return target;
     },
     *takeInSteps(input, before) {
       const target = isJsonObject(before) ? before : {};
       input.descend();
-      yield* takeFieldsInSteps(input, made(), target);
+      yield* takeFieldsInSteps(input, getLayout(), target);
       input.depth--;
       return target;
     },
@@ -96,8 +96,8 @@ function fieldPlan(name: string, field: Field, names: Names): Plan {
 }
 
 /** The codec of a single value or of an element of a list or map. */
-function elementCodec(given: Schema, names: Names): Codec {
-  const schema = resolve(given);
+function elementCodec(elementSchema: Schema, names: Names): Codec {
+  const schema = resolve(elementSchema);
   switch (schema.type) {
     case 'struct':
       return structCodec(schema, names);

@@ -1,6 +1,6 @@
 import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
 
-/** A message of so many bytes is read in steps, and a step reads or writes about as many. */
+/** A message of at least this size is read in steps, and a step reads or writes about as much (bytes). */
 const stepBytes = 16 * 1024;
 
 /** The wire types of protobuf. */
@@ -57,7 +57,7 @@ export class Input {
     return outer;
   }
 
-  /** Whether the next length-delimited value is to be read in steps. */
+  /** Whether the next length-delimited value must be read in steps. */
   isLargeAhead(): boolean {
     const { at } = this;
     this.#varint();
@@ -190,7 +190,7 @@ export class Input {
 }
 
 const FIRST_SIZE = 64 * 1024;
-/** The largest buffer that is kept for the next message (bytes). */
+/** Maximum size of a buffer that is reused for the next message (bytes). */
 const KEPT_SIZE = 1024 * 1024;
 
 /**

@@ -44,11 +44,11 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 const { string: text } = scalarCodecs;
 const typeMetaParts = [text, text];
 
-/** One buffer for all messages that are encoded at once. What is encoded in steps has one of its own. */
+/** One buffer for all messages that are encoded in one go. Encoding in steps uses a separate one. */
 const out = new Output();
 
 /**
- * Decodes an object in its envelope to JSON, not yet normalised by its schema. An apiVersion or kind that the envelope
+ * Decodes an object in its envelope to JSON, before its schema normalises it. An apiVersion or kind that the envelope
  * lacks is that of `expected`. Without a schema only apiVersion and kind are returned. There are no findings: unknown
  * field numbers are skipped.
  * @throws StatusError 400 that names the expected kind
@@ -56,17 +56,17 @@ const out = new Output();
 export function readProtobuf(
   bytes: Uint8Array,
   expected: TypeMeta,
-  schemaFor: (given: TypeMeta) => StructSchema | undefined,
+  schemaFor: (typeMeta: TypeMeta) => StructSchema | undefined,
   names: Names,
 ): ParsedBody<JsonObject> {
-  const { given, raw } = envelopeOf(bytes, expected);
-  const schema = schemaFor(given);
-  if (schema === undefined) return { value: given, findings: NO_FINDINGS };
+  const { typeMeta, raw } = envelopeOf(bytes, expected);
+  const schema = schemaFor(typeMeta);
+  if (schema === undefined) return { value: typeMeta, findings: NO_FINDINGS };
   try {
-    const value = structCodec(schema, names).take(new Input(raw), given) as JsonObject;
+    const value = structCodec(schema, names).take(new Input(raw), typeMeta) as JsonObject;
     return { value, findings: NO_FINDINGS };
   } catch (error) {
-    throw unreadable(error, given, expected);
+    throw unreadable(error, typeMeta, expected);
   }
 }
 
@@ -74,37 +74,37 @@ export function readProtobuf(
 export function* readProtobufInSteps(
   bytes: Uint8Array,
   expected: TypeMeta,
-  schemaFor: (given: TypeMeta) => StructSchema | undefined,
+  schemaFor: (typeMeta: TypeMeta) => StructSchema | undefined,
   names: Names,
 ): Steps<ParsedBody<JsonObject>> {
-  const { given, raw } = envelopeOf(bytes, expected);
-  const schema = schemaFor(given);
+  const { typeMeta, raw } = envelopeOf(bytes, expected);
+  const schema = schemaFor(typeMeta);
   const takeInSteps = schema && structCodec(schema, names).takeInSteps;
-  if (takeInSteps === undefined) return { value: given, findings: NO_FINDINGS };
+  if (takeInSteps === undefined) return { value: typeMeta, findings: NO_FINDINGS };
   try {
-    const value = (yield* takeInSteps(new Input(raw), given)) as JsonObject;
+    const value = (yield* takeInSteps(new Input(raw), typeMeta)) as JsonObject;
     return { value, findings: NO_FINDINGS };
   } catch (error) {
-    throw unreadable(error, given, expected);
+    throw unreadable(error, typeMeta, expected);
   }
 }
 
-/** What is thrown in place of an error of reading an object. */
-function unreadable(error: unknown, given: TypeMeta, expected: TypeMeta): unknown {
+/** Returns the error to throw for an error of decoding an object. */
+function unreadable(error: unknown, typeMeta: TypeMeta, expected: TypeMeta): unknown {
   if (!(error instanceof StatusError) || error.code !== 400) return error;
-  const version = JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '');
+  const version = JSON.stringify(parseGroupVersion(typeMeta.apiVersion)?.version ?? '');
   return statusError.badRequest(
-    `${given.kind} in version ${version} cannot be handled as a ${expected.kind}: ${error.message}`,
+    `${typeMeta.kind} in version ${version} cannot be handled as a ${expected.kind}: ${error.message}`,
     error,
   );
 }
 
 /** The type of the object in an envelope, completed by the expected one, and the object's bytes. */
-function envelopeOf(bytes: Uint8Array, expected: TypeMeta): { given: JsonObject & TypeMeta; raw: Uint8Array } {
+function envelopeOf(bytes: Uint8Array, expected: TypeMeta): { typeMeta: JsonObject & TypeMeta; raw: Uint8Array } {
   try {
     const { apiVersion, kind, raw } = readEnvelope(bytes);
-    const given = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
-    return { given, raw };
+    const typeMeta = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
+    return { typeMeta, raw };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     throw unrecognizedBody(expected.kind, bytes, error.message, error);
@@ -179,7 +179,7 @@ function putEnvelopeStart(out: Output, { apiVersion, kind }: TypeMeta): void {
 
 /**
  * Encodes the objects of a list one at a time, so that other requests can run in between. A list begins with its
- * length: a caller that knows the length of each object need not hold all of them at once.
+ * length: a caller that knows the length of each object does not need all of them in memory.
  */
 export class ProtobufList {
   readonly #codec: Codec;

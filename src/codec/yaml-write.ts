@@ -62,8 +62,9 @@ function* writeNode(
     }
     return;
   }
-  const given = Object.keys(value);
-  const keys = given.length <= STEP_KEYS ? given.sort(compareKeys) : yield* sortedTexts(given, compareKeys);
+  const unsortedKeys = Object.keys(value);
+  const keys =
+    unsortedKeys.length <= STEP_KEYS ? unsortedKeys.sort(compareKeys) : yield* sortedTexts(unsortedKeys, compareKeys);
   if (keys.length === 0) out.push(' {}');
   let before = lead;
   for (const key of keys) {

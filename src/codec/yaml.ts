@@ -14,12 +14,12 @@ import {
 import { type ParsedBody, parsePlainJson, parsePlainJsonInSteps } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
-/** The most tokens of a document: the library keeps a few hundred bytes for each. */
+/** Maximum number of tokens of a document: the library needs a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
 /** The most directives, and the longest one (characters): each tag with its prefix is a string of that length. */
 const MAX_DIRECTIVES = 100;
 const MAX_DIRECTIVE = 200;
-/** Entries of the parser's stack beside the collections around a token: the document and the scalar. */
+/** Entries of the parser's stack besides the collections around a token: the document and the scalar. */
 const DEPTH_BESIDES = 2;
 /** The most values and characters that aliases may add to a document. */
 const MAX_ALIASED = 1_000_000;
@@ -57,7 +57,7 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
 export const parseYamlAsJson = (bytes: Uint8Array): ParsedBody | undefined =>
   bytes[0] === 0x7b ? parsePlainJson(bytes) : undefined;
 
-/** The same in steps, for a large body; the result is undefined where it is no plain JSON. */
+/** The same in steps, for a large body; undefined when it is not plain JSON. */
 export function parseYamlAsJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | undefined> | undefined {
   return bytes[0] === 0x7b ? parsePlainJsonInSteps(bytes) : undefined;
 }
@@ -127,8 +127,8 @@ function* firstDocument(
     }
     for (const part of parser.next(token)) {
       if (part.type === 'error') {
-        const shown = part.source === '' ? '' : `: ${JSON.stringify(shorten(part.source))}`;
-        throw faultAt(part.offset, 'UNEXPECTED_TOKEN', part.message + shown);
+        const excerpt = part.source === '' ? '' : `: ${JSON.stringify(shorten(part.source))}`;
+        throw faultAt(part.offset, 'UNEXPECTED_TOKEN', part.message + excerpt);
       }
       if (part.type === 'directive' && (++directives > MAX_DIRECTIVES || part.source.length > MAX_DIRECTIVE)) {
         throw refuse('too many directives, or one that is too long');
@@ -229,7 +229,7 @@ function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
     const name = readKey(key, map, reader);
     if (Object.hasOwn(out, name.text) && reader.aliasDepth === 0 && reader.duplicates.length < MAX_DUPLICATES) {
       const line = lineOf(yaml().isNode(key) ? key : map, reader);
-      reader.duplicates.push(`line ${line}: key ${name.shown} already set in map`);
+      reader.duplicates.push(`line ${line}: key ${name.display} already set in map`);
     }
     setKey(out, name.text, readNode(value, reader));
   }
@@ -238,14 +238,14 @@ function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
 }
 
 /** A key as a JSON key, and as messages show it. */
-function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: string; shown: string } {
+function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: string; display: string } {
   const value = readNode(key, reader);
-  if (typeof value === 'string') return { text: value, shown: JSON.stringify(shorten(value)) };
+  if (typeof value === 'string') return { text: value, display: JSON.stringify(shorten(value)) };
   if (value === null || typeof value === 'object') {
     const line = lineOf(yaml().isNode(key) ? key : map, reader);
     throw refuse('a key must be text, a number or a boolean', line);
   }
-  return { text: String(value), shown: shorten(String(value)) };
+  return { text: String(value), display: shorten(String(value)) };
 }
 
 /** Adds the fields of a merge key `<<`: existing keys win, then those of the first map. */

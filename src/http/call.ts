@@ -4,15 +4,15 @@ import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import type { Codecs } from './codecs/codecs.ts';
-import type { AnswerFailure } from './codecs/media.ts';
+import type { AnswerFailure } from './codecs/negotiation.ts';
 import type { ReadYaml } from './codecs/yaml-codec.ts';
+import type { Reservation } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { Series } from './metrics/request-series.ts';
+import type { RequestSeries } from './metrics/request-metrics.ts';
 import type { FindType } from './openapi/built-in-types.ts';
 import type { NodeProxy } from './relay/node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
 /** A request with its request info and its user. */
@@ -22,14 +22,14 @@ export interface Call {
   /** The resource that is served at the path. */
   readonly resource: Resource | undefined;
   readonly user: User;
-  readonly series: Series;
-  /** The seats and bytes that the request takes. A mutating request takes its seat when its body has arrived. */
-  readonly seat: Seat;
+  readonly series: RequestSeries;
+  /** The amounts that the request has taken of the limits. A mutating request is counted once its body has arrived. */
+  readonly reservation: Reservation;
   /** Texts of `Warning` headers, for success and error responses alike. */
   readonly warnings: Set<string>;
   /** Records what the events of an audited request say. */
   readonly audit: AuditContext | undefined;
-  /** Is told of the stages of the request. */
+  /** Records the stages of the request. */
   readonly stages: Stages;
   /** The turns in which long work of the request runs. */
   readonly turns: Turns;

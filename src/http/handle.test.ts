@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonObject, StatusError } from '../meta/index.ts';
-import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
+import { type Fixture, makeFixture, requestOf, usedOf } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -360,10 +360,10 @@ describe('limits and errors', () => {
     expect((await busy.send('GET', '/readyz')).status).toBe(200);
     const first = await busy.handler(requestOf('GET', `${configMaps}?watch=1`));
     expect(first.status).toBe(200);
-    expect(busy.inFlight.counts).toMatchObject({ readOnly: 0, mutating: 0, longRunning: 1, proxied: 0 });
+    expect(usedOf(busy.inFlight)).toMatchObject({ readOnly: 0, mutating: 0, longRunning: 1, proxied: 0 });
     expect((await busy.send('GET', `${configMaps}?watch=1`)).status).toBe(429);
     await (first.body as AsyncIterableIterator<never>)[Symbol.asyncIterator]().return?.();
-    expect(busy.inFlight.counts.longRunning).toBe(0);
+    expect(busy.inFlight.limits.longRunning.used).toBe(0);
     await busy.close();
   });
 

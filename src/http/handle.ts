@@ -12,28 +12,32 @@ import {
   type User,
 } from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
+import {
+  AuthorizationError,
+  authenticateRequest,
+  authorizationErrorAnswer,
+  authorizeRequest,
+  hasImpersonation,
+} from './access.ts';
 import { emptyBody } from './answers.ts';
-import { AuthorizationFailure, authorizationFailed, authorized } from './authorized.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
-import { failureAnswers } from './codecs/media.ts';
-import { impersonate, impersonates } from './impersonate.ts';
-import type { FlowClass } from './in-flight.ts';
+import { failureAnswers } from './codecs/negotiation.ts';
+import { impersonate } from './impersonate.ts';
+import { type FlowClass, Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
 import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
-import { countRequest, countTermination, type RequestSeries, type Series } from './metrics/request-series.ts';
-import { isSlow, slowRequestLog } from './metrics/slow-requests.ts';
-import { protocolCredentials } from './relay/web-socket.ts';
+import type { RequestSeries } from './metrics/request-metrics.ts';
+import { slowRequestLog } from './metrics/slow-requests.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
-import { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { auditor, authorize, clock, metrics, names, random, registry, nonResource } = options;
+  const { auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const codecs = createCodecs(options);
   const serving: Serving = {
@@ -41,20 +45,29 @@ export function createHandler(options: HandlerOptions): Handler {
     codecs,
     answerFailure: failureAnswers(codecs.all),
     permit: ({ info, user }, verb) =>
-      authorized({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
+      authorizeRequest({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
   };
   const verbs = createVerbs(serving);
   const conclude = createConclusion(options);
 
   return async (request) => {
     const started = clock.now();
-    const given = request.headers['audit-id'];
-    const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+    const requestedId = request.headers['audit-id'];
+    const id = requestedId !== undefined && auditIdForm.test(requestedId) ? requestedId : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress = beginning(started, id, options);
+    const progress: Progress = {
+      started,
+      id,
+      stages: new Stages(clock),
+      info: unknownRequest,
+      user: undefined,
+      series: undefined,
+      longRunning: false,
+      terminated: false,
+    };
     const warnings = new Warnings();
     let audit: AuditContext | undefined;
-    let seat: Seat | undefined;
+    let reservation: Reservation | undefined;
     let response: ApiResponse;
     try {
       // Identify: the request info, and the resource at its path.
@@ -65,46 +78,49 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticated(request, progress, warnings, annotations, options);
+      let user = await authenticateRequest(request, info.path, started, warnings, annotations, options);
+      const { stages } = progress;
+      progress.user = user;
+      if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
+      if (auditor !== undefined) stages.enter(Stage.audit);
       const turns = scheduler.turns(user.name);
-      if ((info.selectorLength ?? 0) >= longSelectors && turns.over) await turns.next();
+      if ((info.selectorLength ?? 0) >= minLongSelectors && turns.over) await turns.next();
       let attributes = attributesOf(info, user, withSelectors);
       // Audit.
       audit = auditor?.begin(request, attributes, id, started, annotations);
       if (audit?.received !== undefined) await audit.received;
       // Impersonate.
-      if (impersonates(request.headers)) {
-        progress.stages.enter(Stage.impersonation);
+      if (hasImpersonation(request.headers)) {
+        stages.enter(Stage.impersonation);
         user = await impersonate(user, request, authorize, names, accessDenied);
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
       }
-      // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
+      // Limit the requests in flight. A mutating request is counted once its body has arrived.
       const flowClass = flowClassOf(info, resource);
-      seat = new Seat(metrics.inFlight, user, flowClass);
-      if (flowClass !== 'mutating' || path === undefined) seat.enter();
-      if (flowClass === 'longRunning' || flowClass === 'proxied') last(progress, series);
+      reservation = new Reservation(metrics.inFlight, user, flowClass);
+      if (flowClass !== 'mutating' || path === undefined) reservation.enter();
+      if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
       // Authorize.
-      progress.stages.enter(Stage.authorization);
-      await authorized(attributes, audit, options);
+      stages.enter(Stage.authorization);
+      await authorizeRequest(attributes, audit, options);
       // Dispatch.
-      const { stages } = progress;
-      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages, turns };
-      response = upgradedIn(turns, await (path === undefined ? nonResource(call) : verbs(call)));
+      const call: Call = { request, info, resource, user, series, reservation, warnings, audit, stages, turns };
+      response = withTurns(turns, await (path === undefined ? nonResource(call) : verbs(call)));
       if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
     } catch (error) {
-      progress.terminated = seat?.refused === true || isGivenUp(error);
+      progress.terminated = reservation?.refused === true || isTimeout(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
-      response = failed(serving, request, progress, error, audit);
+      response = errorAnswer(serving, request, progress, error, audit);
     }
-    const recorded = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
-    if (recorded !== undefined) await recorded;
+    const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
+    if (recording !== undefined) await recording;
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     progress.stages.enter(Stage.response);
-    return delivered(request, response, seat, (size, error) => {
-      seat?.leave();
+    return deliver(request, response, reservation, (size, error) => {
+      reservation?.release();
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       conclude(request, progress, response.status, size, error);
@@ -112,60 +128,66 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** From this length on (characters) selectors are long work to parse: some 100 ns for each. */
-const longSelectors = 1024;
+/** Selectors of this length (characters) take long to parse: some 100 ns for each character. */
+const minLongSelectors = 1024;
 
-/** An Audit-ID that a client may choose. */
-const auditId = /^[\x20-\x7e]{1,256}$/;
+/** The form of an Audit-ID that a client may choose. */
+const auditIdForm = /^[\x20-\x7e]{1,256}$/;
 
-/** Adds the Audit-ID. The response of a kubelet to an upgrade is left as it is. */
+/** Adds the Audit-ID, except to the response of a kubelet to an upgrade. */
 function withAuditId(response: ApiResponse, id: string): ApiResponse {
   if (response.tunnel !== undefined) return response;
   return { ...response, headers: { ...response.headers, 'audit-id': id } };
 }
 
-type Ended = (size: number, error: unknown) => void;
+type OnEnd = (size: number, error: unknown) => void;
 
 /** Longer responses are sent in chunks, and their unread bytes are counted (bytes). */
-const wholeBytes = 64 * 1024;
+const maxWholeBytes = 64 * 1024;
 
-/** The response; `ended` is called once, when the client has read it or has disconnected. */
-function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | undefined, ended: Ended): ApiResponse {
+/** Returns the response. Calls `onEnd` once the client has read it or has disconnected. */
+function deliver(
+  request: ApiRequest,
+  response: ApiResponse,
+  reservation: Reservation | undefined,
+  onEnd: OnEnd,
+): ApiResponse {
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
-    const closed = () => ended(tunnel.bytesRead, undefined);
+    const closed = () => onEnd(tunnel.bytesRead, undefined);
     if (tunnel.closed) closed();
     else tunnel.once('close', closed);
     return response;
   }
   if (isStreamed(body) && request.method === 'HEAD' && response.headers['content-length'] !== undefined) {
-    return delivered(request, { ...response, body: emptyBody }, seat, ended);
+    return deliver(request, { ...response, body: emptyBody }, reservation, onEnd);
   }
-  if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), seat, ended) };
+  if (isStreamed(body))
+    return { ...response, body: trackBody(request, body[Symbol.asyncIterator](), reservation, onEnd) };
   const { length } = body;
-  if (request.whenOver === undefined) ended(length, undefined);
-  else if (length > wholeBytes && request.method !== 'HEAD') {
+  if (request.whenOver === undefined) onEnd(length, undefined);
+  else if (length > maxWholeBytes && request.method !== 'HEAD') {
     const headers = { ...response.headers, 'content-length': String(length) };
-    return { ...response, headers, body: tracked(request, pieces(body), seat, ended) };
-  } else request.whenOver(() => ended(length, undefined));
+    return { ...response, headers, body: trackBody(request, pieces(body), reservation, onEnd) };
+  } else request.whenOver(() => onEnd(length, undefined));
   return request.method === 'HEAD' ? withoutBody(response, length) : response;
 }
 
-function tracked(
+function trackBody(
   request: ApiRequest,
   body: AsyncIterator<Chunk>,
-  seat: Seat | undefined,
-  ended: Ended,
+  reservation: Reservation | undefined,
+  onEnd: OnEnd,
 ): AsyncIterable<Chunk> {
-  const made = new TrackedBody(body, seat, ended);
-  request.whenOver?.(() => void made.return().catch(() => {}));
-  return made;
+  const trackedBody = new TrackedBody(body, reservation, onEnd);
+  request.whenOver?.(() => void trackedBody.return().catch(() => {}));
+  return trackedBody;
 }
 
-/** A response that is built for one client takes one more seat in its flow class for each of these (bytes). */
-const seatBytes = 512 * 1024;
+/** A response that is built for one client counts as one more request for each of these (bytes). */
+const bytesPerRequest = 512 * 1024;
 
-/** What is known of a request so far, for metrics and the log. */
+/** The state of a request, for metrics and the log. */
 interface Progress {
   readonly started: number;
   /** The Audit-ID. */
@@ -173,26 +195,21 @@ interface Progress {
   readonly stages: Stages;
   info: RequestInfo;
   user: User | undefined;
-  series: Series | undefined;
-  /** Of a watch or a proxied request, which takes as long as its client wants: where it is counted as under way. */
-  lasting: RequestSeries | undefined;
-  /** Refused or given up to protect the server. */
+  series: RequestSeries | undefined;
+  /** Whether it is a watch or a proxied request, which may take as long as the client wants. */
+  longRunning: boolean;
+  /** Rejected or abandoned to protect the server. */
   terminated: boolean;
 }
 
-const beginning = (started: number, id: string, { clock }: Pick<HandlerOptions, 'clock'>): Progress => ({
-  ...{ started, id, stages: new Stages(clock), info: unknownRequest, user: undefined, series: undefined },
-  ...{ lasting: undefined, terminated: false },
-});
-
-/** Counts a watch or a proxied request as under way, until its conclusion. */
-function last(progress: Progress, { all }: Series): void {
-  progress.lasting = all;
-  all.open++;
+/** Counts a watch or a proxied request as in progress, until its conclusion. */
+function markLongRunning(progress: Progress, { longRunning }: RequestSeries): void {
+  progress.longRunning = true;
+  if (longRunning !== undefined) longRunning.value++;
 }
 
-/** Whether the server has waited too long: for the body of the request, or to answer it. */
-const isGivenUp = (error: unknown): boolean =>
+/** Whether the server has waited too long: for the body of the request, or for the response. */
+const isTimeout = (error: unknown): boolean =>
   error instanceof StatusError && (error.code === 408 || error.code === 504);
 
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
@@ -201,18 +218,18 @@ const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
 // Smaller responses are never compressed.
 const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
 
-/** An upgraded connection is read in the turns of its request. */
-const upgradedIn = (turns: Turns, response: ApiResponse): ApiResponse =>
+/** Adds the turns in which an upgraded connection is read. */
+const withTurns = (turns: Turns, response: ApiResponse): ApiResponse =>
   response.status === 101 ? { ...response, turns } : response;
 
-/** A large response takes more seats where it is built for one client, after compression. */
-async function largeResponse(response: ApiResponse, { request, user, seat }: Call, compress: boolean) {
-  const sent = compress ? await compressed(response, request, user) : response;
-  if (typeof sent.body === 'string') seat.enter(Math.floor(sent.body.length / seatBytes));
-  return sent;
+/** A large response that is built for one client counts as several requests, after compression. */
+async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
+  const result = compress ? await compressResponse(response, request, user) : response;
+  if (typeof result.body === 'string') reservation.enter(Math.floor(result.body.length / bytesPerRequest));
+  return result;
 }
 
-async function compressed(
+async function compressResponse(
   response: ApiResponse,
   { method, headers }: ApiRequest,
   { name }: User,
@@ -220,7 +237,7 @@ async function compressed(
   if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
   const { gzip } = response;
   const { body, encoding } =
-    gzip === undefined ? await compressedOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
+    gzip === undefined ? await compressOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
   if (encoding === undefined) return { ...response, body };
   return {
     ...response,
@@ -237,18 +254,18 @@ async function compressed(
   };
 }
 
-const documents = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
+const compressedDocuments = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
 
-/** Bodies that are bytes are documents that many requests share: each is compressed once. */
-function compressedOnce(body: ApiResponse['body'], user: string): ReturnType<typeof compressBody> {
+/** Compresses a body. Bytes are a document that many requests share: it is compressed once. */
+function compressOnce(body: ApiResponse['body'], user: string): ReturnType<typeof compressBody> {
   if (!(body instanceof Uint8Array)) return compressBody(body, user);
-  let made = documents.get(body);
-  if (made === undefined) {
-    made = compressBody(body, user);
-    made.catch(() => documents.delete(body));
-    documents.set(body, made);
+  let compression = compressedDocuments.get(body);
+  if (compression === undefined) {
+    compression = compressBody(body, user);
+    compression.catch(() => compressedDocuments.delete(body));
+    compressedDocuments.set(body, compression);
   }
-  return made;
+  return compression;
 }
 
 const unknownRequest: RequestInfo = {
@@ -260,37 +277,7 @@ const unknownRequest: RequestInfo = {
   selectors: {},
 };
 
-/** Sets what is known once the user is: the user, and whether the request is traced. */
-async function authenticated(
-  request: ApiRequest,
-  progress: Progress,
-  warnings: Set<string>,
-  annotations: Map<string, string> | undefined,
-  { authenticate, auditor, clock, metrics, names, tracer }: HandlerOptions,
-): Promise<User> {
-  const { started, id, info, stages } = progress;
-  const { headers, peer, upgrades } = request;
-  let user: User | undefined;
-  try {
-    const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
-    const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
-    const { path } = info;
-    const { certificate } = peer;
-    const found = authenticate({ authorization, certificate, path, sent: request, warnings, annotate });
-    user = found instanceof Promise ? await found : found;
-  } catch (error) {
-    metrics.authenticated('error', (clock.now() - started) / 1000);
-    throw error;
-  }
-  metrics.authenticated(user === undefined ? 'failure' : 'success', (clock.now() - started) / 1000, user?.name);
-  if (user === undefined) throw statusError.unauthorized();
-  progress.user = user;
-  if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
-  if (auditor !== undefined) stages.enter(Stage.audit);
-  return user;
-}
-
-/** The flow class of a request; undefined for health checks, which are served at any load. */
+/** The flow class of a request. Undefined for health checks, which are served at any load. */
 function flowClassOf(
   { verb, path, resource: place }: RequestInfo,
   resource: Resource | undefined,
@@ -301,7 +288,7 @@ function flowClassOf(
   return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }
 
-/** Audits a request that failed to authenticate; not one whose URL could not be parsed. */
+/** Audits a request that failed to authenticate, unless its URL is invalid. */
 function auditUnauthenticated(
   { auditor }: HandlerOptions,
   request: ApiRequest,
@@ -312,22 +299,26 @@ function auditUnauthenticated(
   return auditor?.begin(request, { user: undefined, verb, resource, path }, id, started);
 }
 
+/** A request is slow from this duration on (ms), plus a millisecond for so many bytes of its response. */
+const slowMs = 500;
+const bytesPerMs = 64 * 1024;
+
 type Conclude = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
-/** Counts and logs each request when it has ended, and ends its trace. */
+/** Counts and logs each request at its end, and ends its trace. */
 function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): Conclude {
   const logSlow = slowRequestLog(log, clock);
   return (request, progress, status, size, error) => {
     const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
     const milliseconds = clock.now() - started;
-    if (progress.lasting !== undefined) progress.lasting.open--;
-    countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (progress.terminated) countTermination(series, status);
+    if (progress.longRunning && series.longRunning !== undefined) series.longRunning.value--;
+    series.count(status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
+    if (progress.terminated) series.countTermination(status);
     if (error !== undefined) {
-      series.all.aborted++;
+      series.countAbort();
       log.error('response aborted', { auditID, method: request.method, path: shorten(info.path), error });
     }
-    const slow = info.resource !== undefined && progress.lasting === undefined && isSlow(milliseconds, size);
+    const slow = info.resource !== undefined && !progress.longRunning && milliseconds >= slowMs + size / bytesPerMs;
     if (slow || log.request !== undefined) {
       const entry: RequestEntry = {
         method: request.method,
@@ -349,8 +340,8 @@ function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): 
 
 let failures = 0;
 
-/** The response to an error. Of an unexpected one the client gets a number only, under which it is logged. */
-function failed(
+/** The response to an error. An unexpected error is logged with a number, and the response has this number only. */
+function errorAnswer(
   { log, answerFailure }: Serving,
   request: ApiRequest,
   { info, id: auditID }: Progress,
@@ -364,14 +355,14 @@ function failed(
     audit?.responseStatus(error.toStatus());
     return answerFailure(error, request.headers);
   }
-  if (error instanceof AuthorizationFailure) {
+  if (error instanceof AuthorizationError) {
     log.error('authorization failed', {
       auditID,
       method: request.method,
       path: shorten(info.path),
       why: error.message,
     });
-    return authorizationFailed(request.url, error);
+    return authorizationErrorAnswer(request.url, error);
   }
   failures += 1;
   const id = failures;
@@ -380,7 +371,7 @@ function failed(
   return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
 }
 
-/** The response to HEAD: that to GET without its body. */
+/** The response to HEAD: the response to GET without its body. */
 function withoutBody(response: ApiResponse, length: number): ApiResponse {
   return { ...response, headers: { 'content-length': String(length), ...response.headers }, body: emptyBody };
 }

@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Attributes } from '../auth/index.ts';
 import { namesFor, StatusError } from '../meta/index.ts';
-import { impersonate, impersonates } from './impersonate.ts';
+import { hasImpersonation } from './access.ts';
+import { impersonate } from './impersonate.ts';
 import { type Listener, listen } from './listener/listener.ts';
 import {
   type Fixture,
@@ -42,8 +43,8 @@ async function speak(headers: Sent, denied = '') {
 
 describe('impersonation', () => {
   it('is requested by any of its headers', () => {
-    expect(impersonates({ accept: '*/*' })).toBe(false);
-    expect(impersonates({ 'impersonate-group': 'g' })).toBe(true);
+    expect(hasImpersonation({ accept: '*/*' })).toBe(false);
+    expect(hasImpersonation({ 'impersonate-group': 'g' })).toBe(true);
   });
 
   it('replaces the user of the request, and adds the group system:authenticated', async () => {

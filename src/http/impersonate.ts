@@ -9,16 +9,9 @@ import {
   systemUnauthenticated,
 } from '../auth/index.ts';
 import { dns1123Label, dns1123Subdomain, type Names, quote, statusError, type User } from '../meta/index.ts';
-import type { RequestHeaders } from './types.ts';
-
-/** Whether a request has impersonation headers. */
-export function impersonates(headers: RequestHeaders): boolean {
-  for (const name in headers) if (name.startsWith('impersonate-')) return true;
-  return false;
-}
 
 /** The user named by the impersonation headers; undefined: none. Throws a 400 StatusError when the name is missing. */
-function wantedUser(sent: SentHeaders): Wanted | undefined {
+function parseHeaders(sent: SentHeaders): ImpersonatedUser | undefined {
   const [name = ''] = headerValues(sent, 'impersonate-user');
   const [uid = ''] = headerValues(sent, 'impersonate-uid');
   const groups = headerValues(sent, 'impersonate-group');
@@ -30,7 +23,7 @@ function wantedUser(sent: SentHeaders): Wanted | undefined {
   throw statusError.badRequest(`requested ${user} without impersonating a user name`);
 }
 
-interface Wanted {
+interface ImpersonatedUser {
   readonly name: string;
   /** Empty: none. */
   readonly uid: string;
@@ -39,7 +32,10 @@ interface Wanted {
 }
 
 /** The attributes that the requester must be allowed to impersonate. */
-function rightsFor({ name, uid, groups, extra }: Wanted, names: Names): NonNullable<Attributes['resource']>[] {
+function requiredRights(
+  { name, uid, groups, extra }: ImpersonatedUser,
+  names: Names,
+): NonNullable<Attributes['resource']>[] {
   const account = serviceAccountOf(name);
   const authentication = `authentication.${names.domain}`;
   return [
@@ -53,10 +49,12 @@ function rightsFor({ name, uid, groups, extra }: Wanted, names: Names): NonNulla
 }
 
 /** The impersonated user with the groups that follow from its name. */
-function completed({ name, uid, groups: asked, extra }: Wanted): User {
-  const account = asked.length === 0 ? serviceAccountOf(name) : undefined;
+function toUser({ name, uid, groups: requestedGroups, extra }: ImpersonatedUser): User {
+  const account = requestedGroups.length === 0 ? serviceAccountOf(name) : undefined;
   const groups =
-    account === undefined ? [...asked] : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`];
+    account === undefined
+      ? [...requestedGroups]
+      : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`];
   if (!groups.includes(systemUnauthenticated)) {
     const own = name === systemAnonymous ? systemUnauthenticated : systemAuthenticated;
     if (!groups.includes(own)) groups.push(own);
@@ -75,14 +73,14 @@ export async function impersonate(
   names: Names,
   refuse: (attributes: Attributes, reason: string) => Error,
 ): Promise<User> {
-  const wanted = wantedUser(sent);
-  if (wanted === undefined) return sender;
-  for (const resource of rightsFor(wanted, names)) {
+  const impersonated = parseHeaders(sent);
+  if (impersonated === undefined) return sender;
+  for (const resource of requiredRights(impersonated, names)) {
     const attributes: Attributes = { user: sender, verb: 'impersonate', resource, path: '' };
     const { allowed, reason } = await authorize(attributes);
     if (!allowed) throw refuse(attributes, reason);
   }
-  return completed(wanted);
+  return toUser(impersonated);
 }
 
 /** The service account of a user name such as `system:serviceaccount:ns:name`; undefined for others. */
@@ -91,11 +89,11 @@ function serviceAccountOf(user: string): { readonly namespace: string; readonly 
   return dns1123Label(namespace).length + dns1123Subdomain(name).length > 0 ? undefined : { namespace, name };
 }
 
-// The requested attribute as messages show it.
+// Attributes in the form of messages of the reference server.
 const goTexts = (texts: readonly string[]): string =>
   texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
 
-function goExtra(extra: Wanted['extra']): string {
+function goExtra(extra: ImpersonatedUser['extra']): string {
   const keys = [...extra.keys()].sort();
   if (keys.length === 0) return 'map[string][]string(nil)';
   return `map[string][]string{${keys.map((key) => `${quote(key)}:${goTexts(extra.get(key) ?? [])}`).join(', ')}}`;

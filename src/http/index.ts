@@ -8,23 +8,23 @@ export { createHealth, type Health, type HealthCheck } from './documents/health.
 export { createNonResourceHandler } from './documents/non-resource.ts';
 export { createProfiler } from './documents/profiling.ts';
 export { createHandler } from './handle.ts';
-export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
+export { createInFlight, FairLimit, type InFlight, type InFlightLimits } from './limits.ts';
 export { listen } from './listener/listener.ts';
 export type { Log, RequestEntry } from './log.ts';
-export { authorizationObserver } from './metrics/authorization-counts.ts';
-export { type ConnectionCounts, commitObserver, createMetrics, emptyCounts, type Metrics } from './metrics/metrics.ts';
+export { authorizationObserver } from './metrics/authorization-metrics.ts';
+export { createMetrics, emptyCounts, type Metrics } from './metrics/metrics.ts';
 export {
   type CollectionKind,
   type EventLoopLag,
   emptyCollections,
-  observeCollection,
   type ProcessUsage,
 } from './metrics/process-usage.ts';
-export { countReloads } from './metrics/reload-counts.ts';
+export { countReloads } from './metrics/reload-metrics.ts';
+export type { ConnectionCounts } from './metrics/request-metrics.ts';
+export { commitObserver } from './metrics/store-metrics.ts';
 export { dialFailure, type KubeletTrust } from './relay/dial.ts';
 export { createNodeProxy, type NodeProxy } from './relay/node-proxy.ts';
 export { PacedSocket } from './relay/paced-socket.ts';
 export { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
 export { identify, type RequestInfo } from './request-info.ts';
-export { Shares } from './shares.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';

@@ -89,12 +89,12 @@ describe('lists', () => {
 
   it('are in flight until their last chunk was read', async () => {
     const response = await server.handler(requestOf('GET', configMaps));
-    expect(server.inFlight.counts.readOnly).toBe(1);
+    expect(server.inFlight.limits.readOnly.used).toBe(1);
     const body = (response.body as AsyncIterable<Chunk>)[Symbol.asyncIterator]();
     await body.next();
-    expect(server.inFlight.counts.readOnly).toBe(1);
+    expect(server.inFlight.limits.readOnly.used).toBe(1);
     await body.return?.();
-    expect(server.inFlight.counts.readOnly).toBe(0);
+    expect(server.inFlight.limits.readOnly.used).toBe(0);
   });
 });
 
@@ -133,7 +133,7 @@ describe('watches', () => {
       ['ADDED', 'ConfigMap', 'w-new'],
       ['DELETED', 'ConfigMap', 'w-old'],
     ]);
-    expect(server.inFlight.counts.longRunning).toBe(0);
+    expect(server.inFlight.limits.longRunning.used).toBe(0);
     await server.send('DELETE', `${configMaps}/w-new`);
   });
 

@@ -1,39 +1,55 @@
-import { patchFormat } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, Stage, StatusError, selectorBytes, statusError } from '../meta/index.ts';
 import {
+  type ApiObject,
+  formatGroupVersion,
+  inTurns,
+  type JsonObject,
+  Stage,
+  StatusError,
+  selectorBytes,
+  statusError,
+} from '../meta/index.ts';
+import {
+  type CachedObject,
   type Change,
   checkVerb,
   connectionOf,
-  deleteOptionsOf,
   internalName,
   isCustomObject,
   isUnsafe,
+  largeBytes,
   type ReadOptions,
   type Representation,
   type Resource,
+  readForRepresentation,
   readIncludeObject,
-  readWriteOptions,
+  representObject,
   type Target,
   type WriteOptions,
-  type WriteParameters,
   type WriteResult,
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
 import { auditList } from './audit-list.ts';
 import type { Call, Serving } from './call.ts';
-import { encodedObject } from './codecs/encoded-object.ts';
-import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './codecs/media.ts';
+import {
+  createNegotiation,
+  type Negotiated,
+  type Negotiation,
+  type Offered,
+  patchFormat,
+  valueAnswer,
+} from './codecs/negotiation.ts';
 import { reportDeprecation } from './deprecation.ts';
 import { builtInGroups } from './documents/api-groups.ts';
-import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './listener/bodies.ts';
+import { deleteOptionsKind, readObjectBody, readPatch } from './listener/bodies.ts';
 import { WatchBody } from './listener/watch-body.ts';
 import { builtInSchema } from './openapi/built-in-types.ts';
 import { readTurns } from './read-turns.ts';
 import { connectAnswer } from './relay/connect.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
-import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
-import type { ApiResponse } from './types.ts';
+import type { RequestInfo, ResourcePath } from './request-info.ts';
+import type { ApiResponse, Chunk } from './types.ts';
+import { deletionOptions, pickParameters, readDeleteOptions, writeOptions } from './write-options.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
@@ -109,7 +125,7 @@ function checkMethod({ request: { method }, info: { verb } }: Call, target: Targ
 }
 
 /** Whether the objects of the target can be read. */
-const isRead = ({ resource, subresource }: Target): boolean =>
+const isReadable = ({ resource, subresource }: Target): boolean =>
   (subresource === '' ? resource.definition : resource.subresources.get(subresource))?.verbs.includes('get') === true;
 
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
@@ -127,7 +143,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const object = await verbs.registry.get(target, readOptions(call.info));
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'object');
-    const body = encodedObject(call, target, object, view, form);
+    const body = encodeObject(call, target, object, view, form);
     return { status: 200, headers: form.headers, body: body instanceof Promise ? await body : body };
   },
 
@@ -135,7 +151,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const turns = readTurns(call);
-    call.seat.keep(selectorBytes(call.info.selectors));
+    call.reservation.addSelectors(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
     let list = await verbs.registry.list(target, { ...readOptions(call.info), turns });
     call.stages.enter(Stage.serialization);
@@ -150,10 +166,10 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
-    call.seat.keep(selectorBytes(info.selectors));
+    call.reservation.addSelectors(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
     const stream = await verbs.registry.watch(target, {
-      ...pick(info.query, watchNames),
+      ...pickParameters(info.query, watchNames),
       ...info.selectors,
       turns: call.turns,
     });
@@ -169,7 +185,7 @@ const servers: { readonly [verb: string]: Serve } = {
       view,
       codec,
       separate,
-      series: series.watched,
+      series: series.watch,
       turns: call.turns,
       log,
     });
@@ -177,58 +193,42 @@ const servers: { readonly [verb: string]: Serve } = {
     return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
 
-  async create(verbs, call, target) {
-    const { objects, unread } = verbs.negotiation;
-    const form = (isRead(target) ? objects : unread)(call.request, call.info);
-    call.stages.enter(Stage.body);
-    const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
-    if (call.audit !== undefined) await call.audit.requestObject(object.value, call.turns);
-    const options = writeOptions(verbs, call, 'create');
-    return written(verbs, call, target, { verb: 'create', object }, options, form);
-  },
+  create: (verbs, call, target) => writeBody(verbs, call, target, 'create'),
 
-  async update(verbs, call, target) {
-    const { objects, unread } = verbs.negotiation;
-    const form = (isRead(target) ? objects : unread)(call.request, call.info);
-    call.stages.enter(Stage.body);
-    const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
-    if (call.audit !== undefined) await call.audit.requestObject(object.value, call.turns);
-    const options = writeOptions(verbs, call, 'update');
-    return written(verbs, call, target, { verb: 'update', object }, options, form);
-  },
+  update: (verbs, call, target) => writeBody(verbs, call, target, 'update'),
 
   async patch(verbs, call, target) {
     const strategic = target.resource.definition.custom === undefined;
     const format = patchFormat(call.request.headers['content-type'], { strategic });
     const form = verbs.negotiation.objects(call.request, call.info);
-    const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
+    const options = writeOptions(call, verbs.names, format === 'apply' ? 'apply' : 'patch');
     call.stages.enter(Stage.body);
     const change = await readPatch(call, format, verbs.codecs);
     if (call.audit !== undefined && change.malformed === undefined) {
       await call.audit.requestValue(change.patch, call.turns);
     }
-    return written(verbs, call, target, change, asked, form);
+    return write(verbs, call, target, change, options, form);
   },
 
   async delete(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
-    const options = await deleteOptions(verbs, call);
+    const options = await readDeleteOptions(call, verbs.deleteOptionsType, verbs.optionBodies);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
     if (mayBeUnsafe && isUnsafe(options)) {
       call.audit?.annotate(`apiserver.${verbs.names.domain}/unsafe-delete-ignore-read-error`, '');
       await verbs.permit(call, unsafeVerb);
     }
-    return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
+    return write(verbs, call, target, { verb: 'delete', options }, deletionOptions(call, options), form);
   },
 
   async deletecollection(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
-    const options = await deleteOptions(verbs, call);
+    const options = await readDeleteOptions(call, verbs.deleteOptionsType, verbs.optionBodies);
     const { turns } = call;
     const read = { ...readOptions(call.info), turns };
     call.stages.enter(Stage.store);
-    let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    let list = await verbs.registry.deleteCollection(target, read, options, deletionOptions(call, options));
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
@@ -236,8 +236,18 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 };
 
+/** Writes the object in the body of a request. */
+async function writeBody(verbs: Verbs, call: Call, target: Target, verb: 'create' | 'update'): Promise<ApiResponse> {
+  const { objects, unread, bodies } = verbs.negotiation;
+  const form = (isReadable(target) ? objects : unread)(call.request, call.info);
+  call.stages.enter(Stage.body);
+  const object = await readObjectBody(call, typeOf(target), bodies);
+  if (call.audit !== undefined) await call.audit.requestObject(object.value, call.turns);
+  return write(verbs, call, target, { verb, object }, writeOptions(call, verbs.names, verb), form);
+}
+
 /** Makes the change and responds with its result. */
-async function written(
+async function write(
   verbs: Verbs,
   call: Call,
   target: Target,
@@ -259,7 +269,7 @@ async function written(
   }
   checkShape(target, form, 'object');
   if (change.verb === 'create') call.audit?.named(result.object.name);
-  const body = encodedObject(call, target, result.object, view, form);
+  const body = encodeObject(call, target, result.object, view, form);
   return { status, headers: form.headers, body: body instanceof Promise ? await body : body };
 }
 
@@ -308,6 +318,23 @@ function checkShape(target: Target, { as }: Negotiated, shape: 'object' | 'list'
   throw new StatusError(406, 'NotAcceptable', `you requested ${as.kind}, but the requested object ${what}`);
 }
 
+/** The body of a response with one object. A large one is encoded in turns. */
+function encodeObject(
+  { audit, turns }: Call,
+  target: Target,
+  object: CachedObject,
+  view: Representation,
+  { codec }: Negotiated,
+): Chunk | Promise<Chunk> {
+  const encode = (read?: ApiObject) => {
+    const json = representObject(target, object, view, read);
+    const encoded = () => codec.encodeObject(json, turns);
+    return audit?.recordsResponse === true ? audit.responseObject(json, turns).then(encoded) : encoded();
+  };
+  if (object.bytes.length < largeBytes) return encode();
+  return inTurns(readForRepresentation(target, object, view), turns).then(encode);
+}
+
 // Query parameters
 
 const readNames = [
@@ -321,68 +348,5 @@ const readNames = [
 const watchNames = [...readNames, 'allowWatchBookmarks'] as const;
 const noOptions: ReadOptions = {};
 
-function pick(query: Query, names: readonly string[]): { [name: string]: string } {
-  const found: { [name: string]: string } = {};
-  for (const name of names) {
-    const value = query.get(name);
-    if (value !== null) found[name] = value;
-  }
-  return found;
-}
-
 const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
-  query.size === 0 ? noOptions : { ...pick(query, readNames), ...selectors };
-
-/** @throws StatusError 422 for invalid parameters */
-function writeOptions(
-  { names }: Verbs,
-  { request, info, user, warnings, audit, stages, turns }: Call,
-  verb: Parameters<typeof readWriteOptions>[0],
-): WriteOptions {
-  const { query } = info;
-  const userAgent = request.headers['user-agent'];
-  const parameters: WriteParameters =
-    query.size === 0
-      ? { userAgent }
-      : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun'), userAgent };
-  return readWriteOptions(
-    verb,
-    parameters,
-    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource, stages, turns },
-    names,
-  );
-}
-
-/** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
-async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
-  call.stages.enter(Stage.body);
-  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.optionBodies);
-  if (body !== undefined) await call.audit?.requestValue(body, call.turns);
-  const { query } = call.info;
-  if (query.size === 0) return body ?? {};
-  const dryRun = query.getAll('dryRun');
-  if (body !== undefined) return dryRun.length === 0 ? body : { dryRun, ...body };
-  const given = pick(query, [
-    'gracePeriodSeconds',
-    'orphanDependents',
-    'propagationPolicy',
-    'ignoreStoreReadErrorWithClusterBreakingPotential',
-    'uid',
-    'resourceVersion',
-  ]);
-  return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
-}
-
-function deleting({ user, warnings, audit, turns }: Call, { dryRun }: JsonObject): WriteOptions {
-  return {
-    requester: user,
-    dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
-    // A deletion is not recorded in managedFields.
-    fieldManager: '',
-    fieldValidation: 'Ignore',
-    force: false,
-    warnings,
-    annotate: audit?.annotate,
-    turns,
-  };
-}
+  query.size === 0 ? noOptions : { ...pickParameters(query, readNames), ...selectors };

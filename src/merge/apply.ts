@@ -7,9 +7,9 @@ import {
   jsonCopyInSteps,
   parseGroupVersion,
   StatusError,
-  type Steps,
   shorten,
   statusError,
+  type WaitingSteps,
 } from '../meta/index.ts';
 import { type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
@@ -72,7 +72,7 @@ export interface MergedApply {
  * @throws StatusError 400 when the configuration sets managedFields, 500 when it does not fit the schema (code and
  *   message as clients know them)
  */
-export function* mergeApply(request: Apply): Steps<MergedApply> {
+export function* mergeApply(request: Apply): WaitingSteps<MergedApply> {
   const { type, writer, live, applyConfig } = request;
   const { manager, apiVersion, subresource = '' } = writer;
   const version = type.version(apiVersion);
@@ -110,7 +110,7 @@ export function* mergeApply(request: Apply): Steps<MergedApply> {
  * no change.
  * @throws StatusError 409 when the apply changes fields of other managers and is not forced
  */
-export function* settleApply(request: Apply, merged: MergedApply, normalized: ApiObject): Steps<ApiObject> {
+export function* settleApply(request: Apply, merged: MergedApply, normalized: ApiObject): WaitingSteps<ApiObject> {
   const { type, live, applyConfig, writer, force } = request;
   const { before, applier, others, lastApplied } = merged;
   const { manager, apiVersion, now } = writer;
@@ -125,7 +125,7 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = yield* stripChangedFields(others, actual);
-  // An apply that changes no value keeps the time of its entry; a new entry then has none.
+  // An apply that changes no value retains the time of its entry; a new entry then has none.
   const self = after === before ? applier : withTime(applier, now);
   const applied = isEmpty(self.fields) ? left : [...left, self];
   yield;
@@ -152,7 +152,7 @@ function* entriesBeforeApply(
   version: ManagedVersion,
   live: ApiObject | undefined,
   writer: Writer,
-): Steps<ManagedEntry[]> {
+): WaitingSteps<ManagedEntry[]> {
   const entries = yield* reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
   if (live === undefined || entries.length > 0) return entries;
   const { apiVersion, subresource = '', now } = writer;
@@ -164,7 +164,7 @@ function* entriesBeforeApply(
 }
 
 /** Runs the comparisons of all versions of the entries, each in a step. */
-function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): Steps<void> {
+function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): WaitingSteps<void> {
   for (const version of new Set(entries.map(({ apiVersion }) => apiVersion))) {
     yield* transition.in(version);
     yield;

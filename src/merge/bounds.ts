@@ -61,7 +61,7 @@ function* countInSteps(value: Json, levels: number, members: Count, pace: Pace):
   take(members, entries.length);
 }
 
-/** The same at once. */
+/** The same in one step. */
 function count(value: Json, levels: number, members: Count): void {
   if (typeof value !== 'object' || value === null || value === members.except) return;
   if (levels === 0) throw nestsTooDeep();

@@ -10,7 +10,7 @@ import {
   setKey,
 } from '../meta/index.ts';
 import { compareInSteps } from './compare-steps.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf, nodeAt, toNode } from './field-set.ts';
 import { differenceInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
 import { type ManagedEntry, withFields } from './managed-fields.ts';
@@ -18,7 +18,7 @@ import { fieldElement, fieldPath, stableText } from './path.ts';
 import type { StructShape } from './shape.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
-/** Client-side apply of kubectl keeps the applied configuration in an annotation; server-side apply takes it over. */
+/** Client-side apply of kubectl stores the applied configuration in an annotation; server-side apply takes it over. */
 const kubectlManager = 'kubectl';
 const clientSideManager = 'kubectl-client-side-apply';
 const maxAnnotationBytes = 256 * 1024;
@@ -56,7 +56,7 @@ export function* lastAppliedTo(
 
 /**
  * The managed fields entries after the move from client-side to server-side apply: the entry of client-side apply loses
- * the fields that the applier now owns, and the defaulted fields beside them. It keeps the annotation and the fields
+ * the fields that the applier now owns, and the defaulted fields with them. It retains the annotation and the fields
  * that were applied then and are not applied now.
  */
 export function* migrateLastApplied(
@@ -76,8 +76,8 @@ export function* migrateLastApplied(
     const annotations = fieldPath('metadata', 'annotations');
     const annotation = fieldElement(annotationOf(names));
     const path = [...annotations, annotation];
-    const kept = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
-    migrated.push(yield* withFields(entry, keptNode(entry.fields, applier.fields, kept) ?? {}));
+    const lastFields = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
+    migrated.push(yield* withFields(entry, keptNode(entry.fields, applier.fields, lastFields) ?? {}));
   }
   return migrated;
 }
@@ -87,7 +87,7 @@ const withAnnotation = (fields: FieldSet, [element = '', ...below]: readonly str
   [element]: below.length === 0 ? leaf : withAnnotation(fields[element] ?? {}, below),
 });
 
-/** What the client-side entry (`old`) keeps of a node: what was applied `then` and is not applied `now`. */
+/** Returns the part of a node that the client-side entry (`old`) retains: applied `then` and not applied `now`. */
 function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): FieldSet | undefined {
   if (isEmpty(old)) return undefined;
   if (isEmpty(now)) return old;
@@ -98,13 +98,13 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
     const before = old[element] as FieldSet;
     const applied = now[element];
     const was = then?.[element];
-    const kept = applied !== undefined ? keptNode(before, applied, was) : was === undefined ? undefined : before;
-    if (kept === undefined) continue;
-    out[element] = kept;
+    const node = applied !== undefined ? keptNode(before, applied, was) : was === undefined ? undefined : before;
+    if (node === undefined) continue;
+    out[element] = node;
     members++;
   }
   if (old[itself] !== undefined && now[itself] === undefined && members > 0) return { [itself]: leaf, ...out };
-  return finished(out, members);
+  return toNode(out, members);
 }
 
 /**

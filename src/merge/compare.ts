@@ -4,17 +4,17 @@ import { elementOf, identityOf, wholeOf } from './fields-of.ts';
 import { fieldElement, type PathElement } from './path.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape, untyped } from './shape.ts';
 
-/** Where two objects differ. */
+/** The differences between two objects. */
 export interface Comparison {
-  /** Fields only in the second one, including the structs, maps and lists around them that are new. */
+  /** Fields only in the second object, including new structs, maps and lists that contain them. */
   readonly added: FieldSet;
-  /** Fields only in the first one, likewise. */
+  /** Fields only in the first object, including removed structs, maps and lists that contained them. */
   readonly removed: FieldSet;
-  /** Leaves of both whose values differ. */
+  /** Leaves of both objects with different values. */
   readonly modified: FieldSet;
 }
 
-/** How the second object differs from the first. */
+/** Compares two objects. */
 export function compare(shape: StructShape, before: JsonObject, after: JsonObject): Comparison {
   const differences = new Differences();
   walk(shape, before, after, differences);
@@ -28,7 +28,7 @@ export class Differences implements Comparison {
   /** The path of the value under comparison. */
   readonly path: PathElement[] = [];
 
-  /** Adds a node at the path, where the set has none yet. */
+  /** Adds a node at the path if the set has none there. */
   put(set: FieldSetDraft, node: FieldSet | undefined): void {
     if (node === undefined) return;
     const { path } = this;
@@ -143,7 +143,7 @@ function walkList(shape: ListShape, before: Json, after: Json, differences: Diff
   for (const entry of equal) {
     const identity = identityOf(shape, entry);
     if (!was.has(identity) && !is.has(identity)) continue;
-    // The entry is a duplicate: the lists are compared as a whole.
+    // The entry has duplicates: compare the whole lists.
     walkEntries(shape, entriesByIdentity(shape, old), entriesByIdentity(shape, now), differences);
     return;
   }

@@ -1,4 +1,4 @@
-import { boundedCauses, type StatusCause, StatusError, type Steps } from '../meta/index.ts';
+import { boundedCauses, type StatusCause, StatusError, type WaitingSteps } from '../meta/index.ts';
 import { countPaths, difference, type FieldSet, isEmpty, leaf, pathsOf } from './field-set.ts';
 import { intersectionInSteps } from './field-set-steps.ts';
 import { entryKey, type ManagedEntry } from './managed-fields.ts';
@@ -19,7 +19,7 @@ export function* conflictsWith(
   entries: readonly ManagedEntry[],
   requested: Comparisons,
   actual: Comparisons,
-): Steps<Conflict[]> {
+): WaitingSteps<Conflict[]> {
   const contested = new Map<string, FieldSet>();
   const found: (Conflict & { readonly key: string })[] = [];
   for (const entry of entries) {

@@ -6,14 +6,14 @@ import {
   type FieldSet,
   type FieldSetDraft,
   filterFields,
-  finished,
   includesItself,
+  intersectNodes,
   isEmpty,
   itself,
-  joined,
+  join,
   leaf,
-  rest,
-  shared,
+  subtractNode,
+  toNode,
   withItself,
 } from './field-set.ts';
 import { sorted } from './fields-v1.ts';
@@ -27,30 +27,30 @@ const isNothing = (set: FieldSet): boolean => !isKnownLarge(set as JsonObject) &
 
 export function* unionInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   if (isNothing(b)) return a;
-  return isNothing(a) ? b : yield* joinedInSteps(a, b, new Pace());
+  return isNothing(a) ? b : yield* joinInSteps(a, b, new Pace());
 }
 
 export function* differenceInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
-  return isNothing(b) ? a : ((yield* restInSteps(a, b, false, new Pace())) ?? leaf);
+  return isNothing(b) ? a : ((yield* subtractInSteps(a, b, false, new Pace())) ?? leaf);
 }
 
 export function* intersectionInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
-  return (yield* sharedInSteps(a, b, new Pace())) ?? leaf;
+  return (yield* intersectInSteps(a, b, new Pace())) ?? leaf;
 }
 
 export function* filterFieldsInSteps(filter: FieldFilter, set: FieldSet): Steps<FieldSet> {
   if ('include' in filter || isNothing(filter.exclude)) return filterFields(filter, set);
-  return (yield* restInSteps(set, filter.exclude, true, new Pace())) ?? leaf;
+  return (yield* subtractInSteps(set, filter.exclude, true, new Pace())) ?? leaf;
 }
 
 /** The canonical `fieldsV1` of a set. */
 export const toFieldsV1InSteps = (set: FieldSet): Steps<FieldSet> => sortedInSteps(set, new Pace());
 
-function* joinedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet> {
+function* joinInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet> {
   if (a === b) return a;
   const [mine, theirs] = [weightOf(a), weightOf(b)];
   if (pace.over(mine + theirs)) yield;
-  if (mine < largeWeight && theirs < largeWeight) return joined(a, b);
+  if (mine < largeWeight && theirs < largeWeight) return join(a, b);
   if (isNothing(a)) return withItself(b);
   if (isNothing(b)) return withItself(a);
   let out: FieldSetDraft | undefined;
@@ -59,15 +59,15 @@ function* joinedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet> {
     const before = a[element];
     const more = b[element] as FieldSet;
     let both = more;
-    if (before !== undefined) both = element === itself ? before : yield* joinedInSteps(before, more, pace);
+    if (before !== undefined) both = element === itself ? before : yield* joinInSteps(before, more, pace);
     if (both === before) continue;
-    out ??= yield* copied(a, pace);
+    out ??= yield* copyNode(a, pace);
     out[element] = both;
   }
   return out ?? a;
 }
 
-function* copied(node: FieldSet, pace: Pace): Steps<FieldSetDraft> {
+function* copyNode(node: FieldSet, pace: Pace): Steps<FieldSetDraft> {
   const out: FieldSetDraft = {};
   for (const element in node) {
     if (pace.over()) yield;
@@ -76,11 +76,11 @@ function* copied(node: FieldSet, pace: Pace): Steps<FieldSetDraft> {
   return out;
 }
 
-function* sharedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
+function* intersectInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
   if (a === b) return a;
   const weight = Math.min(weightOf(a), weightOf(b));
   if (pace.over(weight)) yield;
-  if (weight < largeWeight) return shared(a, b);
+  if (weight < largeWeight) return intersectNodes(a, b);
   const out: FieldSetDraft = {};
   let members = 0;
   for (const element in a) {
@@ -88,34 +88,34 @@ function* sharedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet | 
     const mine = a[element] as FieldSet;
     const theirs = b[element];
     if (theirs === undefined) continue;
-    const both = element === itself ? leaf : yield* sharedInSteps(mine, theirs, pace);
+    const both = element === itself ? leaf : yield* intersectInSteps(mine, theirs, pace);
     if (both === undefined) continue;
     out[element] = both;
     members++;
   }
-  return finished(out, members);
+  return toNode(out, members);
 }
 
-function* restInSteps(a: FieldSet, b: FieldSet, below: boolean, pace: Pace): Steps<FieldSet | undefined> {
+function* subtractInSteps(a: FieldSet, b: FieldSet, below: boolean, pace: Pace): Steps<FieldSet | undefined> {
   if (a === b) return undefined;
   const weight = weightOf(a);
   if (pace.over(weight)) yield;
-  if (weight < largeWeight) return rest(a, b, below);
+  if (weight < largeWeight) return subtractNode(a, b, below);
   if (below && includesItself(b)) return undefined;
   const without = isNothing(b) ? { [itself]: leaf } : b;
   const changed: Changes = new Map();
   for (const element in a) {
     if (pace.over()) yield;
-    const gone = without[element];
-    if (gone === undefined) continue;
+    const removed = without[element];
+    if (removed === undefined) continue;
     const before = a[element] as FieldSet;
-    const left = element === itself ? undefined : yield* restInSteps(before, gone, below, pace);
+    const left = element === itself ? undefined : yield* subtractInSteps(before, removed, below, pace);
     if (left !== before) changed.set(element, left);
   }
-  return changed.size === 0 ? a : yield* changedByInSteps(a, changed, pace);
+  return changed.size === 0 ? a : yield* withChangesInSteps(a, changed, pace);
 }
 
-export function* changedByInSteps(node: FieldSet, changes: Changes, pace: Pace): Steps<FieldSet | undefined> {
+export function* withChangesInSteps(node: FieldSet, changes: Changes, pace: Pace): Steps<FieldSet | undefined> {
   const out: FieldSetDraft = {};
   let members = 0;
   for (const element in node) {
@@ -125,7 +125,7 @@ export function* changedByInSteps(node: FieldSet, changes: Changes, pace: Pace):
     out[element] = after;
     members++;
   }
-  return finished(out, members);
+  return toNode(out, members);
 }
 
 function* sortedInSteps(node: FieldSet, pace: Pace): Steps<FieldSet> {
@@ -141,8 +141,8 @@ function* sortedInSteps(node: FieldSet, pace: Pace): Steps<FieldSet> {
     last = element;
     const below = node[element] as FieldSet;
     if (below === leaf) continue;
-    const wanted = yield* sortedInSteps(below, pace);
-    if (wanted !== below) changed.set(element, wanted);
+    const sortedChild = yield* sortedInSteps(below, pace);
+    if (sortedChild !== below) changed.set(element, sortedChild);
   }
   if (inOrder && changed.size === 0) return node;
   const elements = Object.keys(node);

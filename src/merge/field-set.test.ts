@@ -13,10 +13,10 @@ import {
   leaf,
   pathsOf,
   recursiveDifference,
+  selectPaths,
   setOf,
   union,
   unionOf,
-  within,
 } from './field-set.ts';
 import { maxFieldSetDepth, maxFieldSetElements, parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
@@ -81,7 +81,7 @@ describe('field sets, compared with sets of paths', () => {
       expect(equalSets(intersection(a, b), intersection(b, a))).toBe(true);
     });
   });
-  it('within', () => {
+  it('selectPaths', () => {
     const pattern: fc.Arbitrary<Path> = fc.array(fc.oneof(element, fc.constant(anyElement)), {
       minLength: 1,
       maxLength: 3,
@@ -93,7 +93,7 @@ describe('field sets, compared with sets of paths', () => {
             (way) => way.length <= p.length && way.every((step, i) => step === anyElement || step === p[i]),
           );
         const kept = x.filter(lies);
-        expect(list(model(within(setOf(...x), patterns)))).toEqual(list(modelOf(kept)));
+        expect(list(model(selectPaths(setOf(...x), patterns)))).toEqual(list(modelOf(kept)));
       }),
       { numRuns: 200 },
     );

@@ -29,7 +29,7 @@ export function isEmpty(set: FieldSet): boolean {
 const many = 100;
 const large = new WeakSet<FieldSet>();
 
-/** How many members a node has. The result of a large node is remembered. */
+/** Returns how many members a node has. Remembers large nodes. */
 function extent(node: FieldSet): 'none' | 'few' | 'many' {
   if (node === leaf) return 'none';
   if (large.has(node)) return 'many';
@@ -45,13 +45,13 @@ function extent(node: FieldSet): 'none' | 'few' | 'many' {
 /** Whether a node below the root is in the set. */
 export const includesItself = (node: FieldSet): boolean => node[itself] !== undefined || isEmpty(node);
 
-/** The final form of a node with `members` members: undefined for an empty one, `leaf` for one with `.` alone. */
-export function finished(node: FieldSet, members: number): FieldSet | undefined {
+/** Returns the final form of a node with `members` members: undefined for an empty one, `leaf` for one with `.` only. */
+export function toNode(node: FieldSet, members: number): FieldSet | undefined {
   if (members === 0) return undefined;
   return members === 1 && node[itself] !== undefined ? leaf : node;
 }
 
-/** The set of the paths. */
+/** Returns the set of the paths. */
 export function setOf(...paths: readonly Path[]): FieldSet {
   let set: FieldSet = leaf;
   for (const path of paths)
@@ -62,7 +62,7 @@ export function setOf(...paths: readonly Path[]): FieldSet {
   return set;
 }
 
-/** The node at a path, which is the set of the paths below it. */
+/** Returns the node at a path, which is the set of the paths below it. */
 export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   let node: FieldSet | undefined = set;
   for (const element of path) {
@@ -75,8 +75,8 @@ export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
 /** In a pattern, matches any path element. */
 export const anyElement = '*';
 
-/** The subset at the paths or below them. A path may be a pattern with {@link anyElement}. */
-export function within(set: FieldSet, paths: readonly Path[]): FieldSet {
+/** Returns the subset at the paths or below them. A path may be a pattern with {@link anyElement}. */
+export function selectPaths(set: FieldSet, paths: readonly Path[]): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in set) {
     if (element === itself) continue;
@@ -85,7 +85,7 @@ export function within(set: FieldSet, paths: readonly Path[]): FieldSet {
     const inner = ways.some((path) => path.length === 1) ? node : undefined;
     const below =
       inner ??
-      within(
+      selectPaths(
         node,
         ways.map((path) => path.slice(1)),
       );
@@ -99,7 +99,7 @@ export function has(set: FieldSet, path: Path): boolean {
   return path.length > 0 && node !== undefined && includesItself(node);
 }
 
-/** Every path of the set, parents before children, in the order of `fieldsV1`. */
+/** Returns every path of the set, parents before children, in the order of `fieldsV1`. */
 export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
   for (const element of Object.keys(set).sort()) {
     if (element === itself) continue;
@@ -110,7 +110,7 @@ export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
   }
 }
 
-/** How many paths the set has. */
+/** Returns the number of paths in the set. */
 export function countPaths(set: FieldSet): number {
   let count = 0;
   for (const element in set) {
@@ -133,22 +133,22 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return extra === 0;
 }
 
-/** The union of two sets: see `field-set-steps.ts` for large ones. */
+/** Returns the union of two sets. See `field-set-steps.ts` for large ones. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
-  return isEmpty(a) ? b : joined(a, b);
+  return isEmpty(a) ? b : join(a, b);
 }
 
-/** The union of any number of sets, in time linear in their total size. */
+/** Returns the union of any number of sets, in time linear in their total size. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = leaf, second, ...more] = sets.filter((set) => !isEmpty(set));
   if (second === undefined) return first;
-  return more.length === 0 ? joined(first, second) : joinedOf([first, second, ...more]);
+  return more.length === 0 ? join(first, second) : joinAll([first, second, ...more]);
 }
 
-function joinedOf(nodes: readonly FieldSet[]): FieldSet {
+function joinAll(nodes: readonly FieldSet[]): FieldSet {
   const out: FieldSetDraft = {};
-  const shared = new Map<PathElement, FieldSet[]>();
+  const intersectNodes = new Map<PathElement, FieldSet[]>();
   let members = 0;
   const add = (element: PathElement, part: FieldSet) => {
     const before = out[element];
@@ -156,8 +156,8 @@ function joinedOf(nodes: readonly FieldSet[]): FieldSet {
       out[element] = part;
       members++;
     } else if (element !== itself) {
-      const parts = shared.get(element);
-      if (parts === undefined) shared.set(element, [before, part]);
+      const parts = intersectNodes.get(element);
+      if (parts === undefined) intersectNodes.set(element, [before, part]);
       else parts.push(part);
     }
   };
@@ -165,11 +165,11 @@ function joinedOf(nodes: readonly FieldSet[]): FieldSet {
     if (isEmpty(node)) add(itself, leaf);
     for (const element in node) add(element, node[element] as FieldSet);
   }
-  for (const [element, parts] of shared) out[element] = joinedOf(parts);
-  return finished(out, members) ?? leaf;
+  for (const [element, parts] of intersectNodes) out[element] = joinAll(parts);
+  return toNode(out, members) ?? leaf;
 }
 
-export function joined(a: FieldSet, b: FieldSet): FieldSet {
+export function join(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmpty(a)) return withItself(b);
   if (isEmpty(b)) return withItself(a);
@@ -177,7 +177,7 @@ export function joined(a: FieldSet, b: FieldSet): FieldSet {
   for (const element in b) {
     const before = a[element];
     const more = b[element] as FieldSet;
-    const both = before === undefined ? more : element === itself ? before : joined(before, more);
+    const both = before === undefined ? more : element === itself ? before : join(before, more);
     if (both === before) continue;
     out ??= { ...a };
     out[element] = both;
@@ -187,12 +187,12 @@ export function joined(a: FieldSet, b: FieldSet): FieldSet {
 
 export const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : { [itself]: leaf, ...node });
 
-/** The intersection of two sets, in time linear in the smaller node at each path. */
+/** Returns the intersection of two sets, in time linear in the smaller node at each path. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  return shared(a, b) ?? leaf;
+  return intersectNodes(a, b) ?? leaf;
 }
 
-export function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
+export function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   if (a === b) return a;
   const [size, other] = [extent(a), extent(b)];
   if (size === 'none') return other === 'none' || b[itself] !== undefined ? leaf : undefined;
@@ -203,35 +203,35 @@ export function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
     const mine = a[element];
     const theirs = b[element];
     if (mine === undefined || theirs === undefined) continue;
-    const both = element === itself ? leaf : shared(mine, theirs);
+    const both = element === itself ? leaf : intersectNodes(mine, theirs);
     if (both === undefined) continue;
     out[element] = both;
     members++;
   }
-  return finished(out, members);
+  return toNode(out, members);
 }
 
 /**
- * The first set without the paths of the second; the first set itself when they are disjoint. Takes time linear in the
- * size of the first.
+ * Returns the first set without the paths of the second; the first set itself when they are disjoint. Takes time linear in
+ * the size of the first.
  */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return isEmpty(b) ? a : (rest(a, b, false) ?? leaf);
+  return isEmpty(b) ? a : (subtractNode(a, b, false) ?? leaf);
 }
 
-/** The first set without the paths of the second and all paths below them. */
+/** Returns the first set without the paths of the second and all paths below them. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  return isEmpty(b) ? a : (rest(a, b, true) ?? leaf);
+  return isEmpty(b) ? a : (subtractNode(a, b, true) ?? leaf);
 }
 
-/** A filter of field sets: either the paths to keep, which may be patterns, or the set to exclude with all below it. */
+/** A filter of field sets: either the paths to retain, which may be patterns, or the set to exclude with all its members. */
 export type FieldFilter = { readonly include: readonly Path[] } | { readonly exclude: FieldSet };
 
 export const filterFields = (filter: FieldFilter, set: FieldSet): FieldSet =>
-  'include' in filter ? within(set, filter.include) : recursiveDifference(set, filter.exclude);
+  'include' in filter ? selectPaths(set, filter.include) : recursiveDifference(set, filter.exclude);
 
-/** `b` is a node and not a root: without members it is in the set. */
-export function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
+/** Subtracts a node. `b` is not a root: without members it is itself in the set. */
+export function subtractNode(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
   if (a === b) return undefined;
   const other = extent(b);
   const included = other === 'none' || b[itself] !== undefined;
@@ -246,20 +246,20 @@ export function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undef
 function without(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
   let changed: Changes | undefined;
   for (const element in a) {
-    const gone = b[element];
-    if (gone === undefined) continue;
+    const removed = b[element];
+    if (removed === undefined) continue;
     const before = a[element] as FieldSet;
-    const left = element === itself ? undefined : rest(before, gone, below);
+    const left = element === itself ? undefined : subtractNode(before, removed, below);
     if (left !== before) changed = (changed ?? new Map()).set(element, left);
   }
-  return changed === undefined ? a : changedBy(a, changed);
+  return changed === undefined ? a : withChanges(a, changed);
 }
 
-/** Members of a node that are replaced, or removed (undefined). */
+/** The replaced members of a node; undefined for removed ones. */
 export type Changes = Map<PathElement, FieldSet | undefined>;
 
-/** The node with the changes made; undefined when no member is left. */
-export function changedBy(node: FieldSet, changes: Changes): FieldSet | undefined {
+/** Returns the node after the changes; undefined when no member remains. */
+export function withChanges(node: FieldSet, changes: Changes): FieldSet | undefined {
   const out: FieldSetDraft = {};
   let members = 0;
   for (const element in node) {
@@ -268,5 +268,5 @@ export function changedBy(node: FieldSet, changes: Changes): FieldSet | undefine
     out[element] = after;
     members++;
   }
-  return finished(out, members);
+  return toNode(out, members);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, largeWeight, Pace, type Steps, weigh } from '../meta/index.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf, toNode } from './field-set.ts';
 import { entryElement, fieldElement, type PathElement, valueElement } from './path.ts';
 import { type ListShape, type MapShape, type Shape, type StructShape, type UntypedShape, untyped } from './shape.ts';
 
@@ -189,13 +189,13 @@ class ListBuilder {
   }
 }
 
-/** The path elements of the entries of a list, kept so that applying the same list again does not encode them anew. */
+/** Path elements of list entries, cached so that applying the same list again does not encode them again. */
 interface ListElements {
   readonly shape: ListShape;
   readonly entries: readonly { readonly identity: string; readonly element: PathElement }[];
 }
 
-/** How many entries a list must have for its path elements to be kept. */
+/** Minimum number of entries of a list whose path elements are cached. */
 const longList = 50;
 
 /** The path elements of known nodes. */
@@ -247,7 +247,7 @@ class NodeBuilder {
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
     if (this.#bare) return this.#self ? leaf : undefined;
-    return finished(this.#out ?? this.#built(), this.#count);
+    return toNode(this.#out ?? this.#built(), this.#count);
   }
 
   #isKnown(): boolean {

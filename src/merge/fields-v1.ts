@@ -8,7 +8,7 @@ import {
   type Steps,
   statusError,
 } from '../meta/index.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf, toNode } from './field-set.ts';
 import { canonicalElement } from './path.ts';
 
 /** Limits of a field set from a request: the number of its path elements and its depth. */
@@ -29,10 +29,10 @@ export function sorted(node: FieldSet): FieldSet {
     last = element;
     const below = node[element] as FieldSet;
     if (below === leaf) continue;
-    const wanted = sorted(below);
-    if (wanted === below) continue;
+    const sortedChild = sorted(below);
+    if (sortedChild === below) continue;
     changed ??= new Map();
-    changed.set(element, wanted);
+    changed.set(element, sortedChild);
   }
   if (inOrder && changed === undefined) return node;
   const elements = Object.keys(node);
@@ -86,7 +86,7 @@ function* parseNode(
         ? leaf
         : ((yield* parseNode(below, budget, depth + 1, pace)) ?? leaf);
   }
-  return finished(out, members);
+  return toNode(out, members);
 }
 
 const malformed = (why: string): StatusError => statusError.badRequest(`fieldsV1 is not a set of fields: ${why}`);

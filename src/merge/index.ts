@@ -1,4 +1,4 @@
-/** JSON patch, merge patch, strategic merge patch and server-side apply, and the managed fields after a write. */
+/** Changes to objects: JSON Patch, JSON Merge Patch, strategic merge patch and server-side apply, with managed fields. */
 export { type Apply, mergeApply, settleApply } from './apply.ts';
 export { checkMembers, checkPatched } from './bounds.ts';
 export { anyElement, type FieldFilter, setOf } from './field-set.ts';

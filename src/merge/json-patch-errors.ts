@@ -1,15 +1,15 @@
-/** Why operations of a JSON Patch do not apply. */
+/** The errors of JSON Patch operations that do not apply. */
 import { getKey, type Json, type JsonObject, StatusError, shorten } from '../meta/index.ts';
 
-/** An operation that does not apply. */
-export class Inapplicable extends Error {
-  /** What is missing, or else `test` or `operation`. */
+/** An operation that cannot be applied. */
+export class PatchOperationError extends Error {
+  /** The missing part of the document, or `test` or `operation`. */
   readonly place: 'parent' | 'member' | 'index' | 'test' | 'operation';
   /** The reference token of a member or index, or the whole reason. */
   readonly detail: string;
   readonly member: 'path' | 'from';
 
-  constructor(place: Inapplicable['place'], detail: string, member: Inapplicable['member'] = 'path') {
+  constructor(place: PatchOperationError['place'], detail: string, member: PatchOperationError['member'] = 'path') {
     super(detail);
     this.place = place;
     this.detail = detail;
@@ -21,7 +21,7 @@ export class Inapplicable extends Error {
   }
 }
 
-class JsonPatchReason extends Error {
+class JsonPatchError extends Error {
   readonly isTest: boolean;
 
   constructor(reason: string, isTest: boolean) {
@@ -37,18 +37,18 @@ export const notApplicable = (reason: string, isTest: boolean): StatusError =>
     'Invalid',
     'the server rejected our request due to an error in our request',
     {},
-    { cause: new JsonPatchReason(reason, isTest) },
+    { cause: new JsonPatchError(reason, isTest) },
   );
 
-/** Why a patch does not apply, and whether that is a test which failed; undefined for other errors. */
+/** Returns the reason why a patch does not apply, and whether it is a failed test; undefined for other errors. */
 export function reasonOfJsonPatch(error: unknown): { readonly message: string; readonly isTest: boolean } | undefined {
-  return error instanceof StatusError && error.cause instanceof JsonPatchReason ? error.cause : undefined;
+  return error instanceof StatusError && error.cause instanceof JsonPatchError ? error.cause : undefined;
 }
 
 export const textOf = (value: Json | undefined): string => shorten(typeof value === 'string' ? value : '');
 
-/** The words of the reference server. */
-export function reasonOf(operation: JsonObject, { place, detail, member }: Inapplicable): string {
+/** Returns the reason in the words of the reference server. */
+export function reasonOf(operation: JsonObject, { place, detail, member }: PatchOperationError): string {
   const op = textOf(getKey(operation, 'op'));
   const path = textOf(getKey(operation, member));
   switch (place) {

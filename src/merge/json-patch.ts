@@ -16,7 +16,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { nestsTooDeep } from './bounds.ts';
-import { Inapplicable, notApplicable, reasonOf, textOf } from './json-patch-errors.ts';
+import { notApplicable, PatchOperationError, reasonOf, textOf } from './json-patch-errors.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much all `copy` operations may add to a document, in bytes of JSON (approximate). */
@@ -97,7 +97,7 @@ function* apply(state: Patching, operation: JsonObject): Steps<void> {
   try {
     yield* carryOut(state, operation);
   } catch (error) {
-    throw error instanceof Inapplicable ? notApplicable(reasonOf(operation, error), error.isTest) : error;
+    throw error instanceof PatchOperationError ? notApplicable(reasonOf(operation, error), error.isTest) : error;
   }
 }
 
@@ -117,41 +117,42 @@ function* carryOut(state: Patching, operation: JsonObject): Steps<void> {
     case 'move': {
       const from = pointer(operation, 'from');
       if (from.length < path.length && from.every((token, i) => token === path[i])) {
-        throw new Inapplicable('operation', 'a value cannot be moved into itself');
+        throw new PatchOperationError('operation', 'a value cannot be moved into itself');
       }
       insert(
         state,
         path,
-        atFrom(() => remove(state, from)),
+        withFromErrors(() => remove(state, from)),
       );
       return;
     }
     case 'copy': {
       const from = pointer(operation, 'from');
-      const value = atFrom(() => lookup(state, from));
+      const value = withFromErrors(() => lookup(state, from));
       insert(state, path, yield* copyOf(state, value, MAX_DEPTH));
       return;
     }
     case 'test':
-      if (!(yield* same(state, found(state, path), operand(operation)))) throw new Inapplicable('test', '');
+      if (!(yield* equalValues(state, valueToTest(state, path), operand(operation))))
+        throw new PatchOperationError('test', '');
       return;
     default:
-      throw new Inapplicable('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
+      throw new PatchOperationError('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
   }
 }
 
 function operand(operation: JsonObject): Json {
   const value = getKey(operation, 'value');
-  if (value === undefined) throw new Inapplicable('operation', 'the operation has no value');
+  if (value === undefined) throw new PatchOperationError('operation', 'the operation has no value');
   return value;
 }
 
 /** The reference tokens of a JSON Pointer (RFC 6901). */
 function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   const text = getKey(operation, member);
-  if (typeof text !== 'string') throw new Inapplicable('operation', `the operation has no ${member}`);
+  if (typeof text !== 'string') throw new PatchOperationError('operation', `the operation has no ${member}`);
   if (text === '') return [];
-  if (!text.startsWith('/')) throw new Inapplicable('parent', '', member);
+  if (!text.startsWith('/')) throw new PatchOperationError('parent', '', member);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
@@ -174,26 +175,26 @@ export function visitedBy(operations: readonly JsonObject[]): JsonObject {
 }
 
 function unescapeToken(token: string): string {
-  if (/~(?![01])/.test(token)) throw new Inapplicable('operation', 'a pointer holds a stray ~');
+  if (/~(?![01])/.test(token)) throw new PatchOperationError('operation', 'a pointer holds a stray ~');
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** A value at `from` of the operation, whose failures say so. */
-function atFrom<T>(compute: () => T): T {
+/** Runs `compute` and marks its errors as errors of the member `from` of the operation. */
+function withFromErrors<T>(compute: () => T): T {
   try {
     return compute();
   } catch (error) {
-    throw error instanceof Inapplicable ? new Inapplicable(error.place, error.detail, 'from') : error;
+    throw error instanceof PatchOperationError ? new PatchOperationError(error.place, error.detail, 'from') : error;
   }
 }
 
-/** The number of an index; -1: it is none. */
+/** Parses an index; -1 when it is not one. */
 const numberOf = (token: string): number => (/^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1);
 
-/** The array index of a reference token; `-` is the index after the last element. */
+/** Returns the array index of a reference token; `-` is the index after the last element. */
 function indexOf(list: JsonArray, token: string, last: number): number {
   const index = token === '-' ? list.length : numberOf(token);
-  if (index < 0 || index > last) throw new Inapplicable('index', token);
+  if (index < 0 || index > last) throw new PatchOperationError('index', token);
   return index;
 }
 
@@ -204,14 +205,14 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
     const isLast = i === path.length - 1;
     if (Array.isArray(value)) value = value[isLast ? indexOf(value, token, value.length - 1) : numberOf(token)];
     else value = isJsonObject(value) ? getKey(value, token) : undefined;
-    if (value === undefined) throw new Inapplicable(isLast ? 'member' : 'parent', token);
+    if (value === undefined) throw new PatchOperationError(isLast ? 'member' : 'parent', token);
   }
-  if (value === undefined) throw new Inapplicable('parent', '');
+  if (value === undefined) throw new PatchOperationError('parent', '');
   return value;
 }
 
-/** The value that `test` compares: an absent member of an object is null, as existing clients rely on. */
-function found(state: Patching, path: readonly string[]): Json {
+/** Returns the value that `test` compares: an absent member of an object is null, as existing clients rely on. */
+function valueToTest(state: Patching, path: readonly string[]): Json {
   const token = path.at(-1);
   const parent = token === undefined ? undefined : lookup(state, path, path.length - 1);
   if (token === undefined || !isJsonObject(parent)) return lookup(state, path);
@@ -232,7 +233,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
   } else {
-    throw new Inapplicable('parent', token);
+    throw new PatchOperationError('parent', token);
   }
 }
 
@@ -264,7 +265,7 @@ function replace(state: Patching, path: readonly string[], value: Json): void {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) parent[indexOf(parent, token, parent.length - 1)] = value;
   else if (isJsonObject(parent)) setKey(parent, token, value);
-  else throw new Inapplicable('parent', token);
+  else throw new PatchOperationError('parent', token);
 }
 
 function spend(state: Patching, members: number): void {
@@ -279,7 +280,7 @@ function* copyOf(state: Patching, value: Json, levels: number): Steps<Json> {
   if (state.pace.over()) yield;
   state.copied += typeof value === 'string' ? value.length + 2 : 8;
   spend(state, copyWork);
-  if (state.copied > maxCopied) throw new Inapplicable('operation', 'the patch copies too much');
+  if (state.copied > maxCopied) throw new PatchOperationError('operation', 'the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) throw nestsTooDeep();
   if (Array.isArray(value)) {
@@ -295,15 +296,15 @@ function* copyOf(state: Patching, value: Json, levels: number): Steps<Json> {
   return out;
 }
 
-/** Equality of RFC 6902: numbers by value, lists in order, objects in any order. */
-function* same(state: Patching, a: Json, b: Json): Steps<boolean> {
+/** Compares as RFC 6902 does: numbers by value, lists in order, objects in any order. */
+function* equalValues(state: Patching, a: Json, b: Json): Steps<boolean> {
   if (state.pace.over()) yield;
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     spend(state, a.length);
-    for (const [i, item] of a.entries()) if (!(yield* same(state, item, b[i] as Json))) return false;
+    for (const [i, item] of a.entries()) if (!(yield* equalValues(state, item, b[i] as Json))) return false;
     return true;
   }
   const keys = Object.keys(a);
@@ -313,7 +314,7 @@ function* same(state: Patching, a: Json, b: Json): Steps<boolean> {
   spend(state, keys.length + others);
   if (keys.length !== others) return false;
   for (const key of keys) {
-    if (!Object.hasOwn(b, key) || !(yield* same(state, a[key] as Json, b[key] as Json))) return false;
+    if (!Object.hasOwn(b, key) || !(yield* equalValues(state, a[key] as Json, b[key] as Json))) return false;
   }
   return true;
 }

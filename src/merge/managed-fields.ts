@@ -92,7 +92,7 @@ export function* decodeSentManagedFields(entries: Json | undefined): Steps<Manag
   }
 }
 
-/** What an entry with few fields costs, in visits of a walk. */
+/** The cost of an entry with few fields, in visits of a walk. */
 export const entryVisits = 20;
 
 function entriesOf(entries: Json | undefined): Json[] {
@@ -101,7 +101,7 @@ function entriesOf(entries: Json | undefined): Json[] {
   return entries;
 }
 
-/** An entry whose fields are yet to be decoded. */
+/** An entry before its fields are decoded. */
 function decodeEntry(entry: Json): Omit<ManagedEntry, 'fields'> & { readonly fieldsV1: Json } {
   if (!isJsonObject(entry)) throw undecodable('an entry is no object');
   const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;
@@ -136,15 +136,15 @@ export function* encodeManagedFields(
 
 function* encodeEntry(entry: ManagedEntry): Steps<JsonObject> {
   const { manager, operation, apiVersion, time, fields, subresource, wire } = entry;
-  const kept = wire?.['fieldsV1'] === fields;
-  if (kept && wire['apiVersion'] === apiVersion && (wire['time'] ?? undefined) === time) return wire;
+  const isUnchanged = wire?.['fieldsV1'] === fields;
+  if (isUnchanged && wire['apiVersion'] === apiVersion && (wire['time'] ?? undefined) === time) return wire;
   return {
     manager,
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: (kept ? fields : yield* toFieldsV1InSteps(fields)) as JsonObject,
+    fieldsV1: (isUnchanged ? fields : yield* toFieldsV1InSteps(fields)) as JsonObject,
     ...(subresource === '' ? {} : { subresource }),
   };
 }
@@ -184,28 +184,28 @@ export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
       count--;
     }
   }
-  const kept = new Set(entries);
+  const remaining = new Set(entries);
   for (const [apiVersion, bucket] of buckets) {
     if (bucket.length === 1) continue;
-    for (const entry of bucket) kept.delete(entry);
+    for (const entry of bucket) remaining.delete(entry);
     const fields = unionOf(bucket.map((entry) => entry.fields));
     const time = bucket.at(-1)?.time;
-    kept.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
+    remaining.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }
-  return [...kept];
+  return [...remaining];
 }
 
 /** The managedFields of an object that admission has replaced, in their normal form; undefined when they are invalid. */
 export function* admittedManagedFields(
-  given: Json | undefined,
+  sent: Json | undefined,
   before: Json[] | undefined,
 ): Steps<{ readonly entries: Json[] | undefined } | undefined> {
-  if (given === before) return { entries: before };
-  if (given !== undefined && before !== undefined && (yield* equalInSteps(given, before))) {
+  if (sent === before) return { entries: before };
+  if (sent !== undefined && before !== undefined && (yield* equalInSteps(sent, before))) {
     return { entries: before };
   }
-  if (given === undefined || (Array.isArray(given) && given.length === 0)) return { entries: undefined };
-  const managers = yield* decodeSentManagedFields(given);
+  if (sent === undefined || (Array.isArray(sent) && sent.length === 0)) return { entries: undefined };
+  const managers = yield* decodeSentManagedFields(sent);
   return managers && { entries: yield* encodeManagedFields(managers, undefined) };
 }
 

@@ -1,7 +1,7 @@
 import { atOnce, getKey, isJsonObject, type Json, type JsonObject, Pace, type Steps, setKey } from '../meta/index.ts';
 
 /**
- * The document after a JSON Merge Patch (RFC 7386). Neither argument is changed; the result shares unchanged values
+ * Applies a JSON Merge Patch (RFC 7386) to a document. Neither argument is changed; the result shares unchanged values
  * with both.
  */
 export const applyMergePatch = (document: Json | undefined, patch: Json): Json =>
@@ -9,9 +9,9 @@ export const applyMergePatch = (document: Json | undefined, patch: Json): Json =
 
 /** The same in steps. */
 export const applyMergePatchInSteps = (document: Json | undefined, patch: Json): Steps<Json> =>
-  merged(document, patch, new Pace());
+  mergeDocument(document, patch, new Pace());
 
-function* merged(document: Json | undefined, patch: Json, pace: Pace): Steps<Json> {
+function* mergeDocument(document: Json | undefined, patch: Json, pace: Pace): Steps<Json> {
   if (!isJsonObject(patch)) return patch;
   const out: JsonObject = {};
   const before: JsonObject = isJsonObject(document) ? document : {};
@@ -20,12 +20,12 @@ function* merged(document: Json | undefined, patch: Json, pace: Pace): Steps<Jso
     const change = getKey(patch, key);
     if (change === null) continue;
     const value = before[key] as Json;
-    setKey(out, key, isJsonObject(change) ? yield* merged(value, change, pace) : (change ?? value));
+    setKey(out, key, isJsonObject(change) ? yield* mergeDocument(value, change, pace) : (change ?? value));
   }
   for (const key of Object.keys(patch)) {
     if (pace.over()) yield;
     const change = patch[key] as Json;
-    if (change !== null && !Object.hasOwn(before, key)) setKey(out, key, yield* merged(undefined, change, pace));
+    if (change !== null && !Object.hasOwn(before, key)) setKey(out, key, yield* mergeDocument(undefined, change, pace));
   }
   return out;
 }

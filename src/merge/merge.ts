@@ -15,35 +15,35 @@ import { type ListShape, memberShape, type ObjectShape, type Shape, type StructS
 
 /**
  * Merges an applied configuration into the live object. Entries of associative lists are matched by their keys and take
- * the order of the configuration; entries of the live object alone keep their position between them. Unchanged values
- * are those of the live object: a configuration that changes nothing gives the live object itself.
+ * the order of the configuration; entries of the live object only retain their position between them. Unchanged values
+ * are those of the live object: a configuration that changes nothing returns the live object itself.
  */
 export function merge(shape: StructShape, live: JsonObject, applyConfig: JsonObject): JsonObject {
-  return merged(shape, live, applyConfig) as JsonObject;
+  return mergeByShape(shape, live, applyConfig) as JsonObject;
 }
 
 /** The same in steps, for large objects. */
 export function* mergeInSteps(shape: StructShape, live: JsonObject, applyConfig: JsonObject): Steps<JsonObject> {
-  return (yield* mergedInSteps(shape, live, applyConfig, new Pace())) as JsonObject;
+  return (yield* mergeByShapeInSteps(shape, live, applyConfig, new Pace())) as JsonObject;
 }
 
-function* mergedInSteps(shape: Shape, live: Json | undefined, applyConfig: Json, pace: Pace): Steps<Json> {
-  const [before, wanted] = [weigh(live), weigh(applyConfig)];
-  if (pace.over(before + wanted)) yield;
-  if (before < largeWeight && wanted < largeWeight) return merged(shape, live, applyConfig);
+function* mergeByShapeInSteps(shape: Shape, live: Json | undefined, applyConfig: Json, pace: Pace): Steps<Json> {
+  const [before, configWeight] = [weigh(live), weigh(applyConfig)];
+  if (pace.over(before + configWeight)) yield;
+  if (before < largeWeight && configWeight < largeWeight) return mergeByShape(shape, live, applyConfig);
   if (shape.kind === 'list' && shape.listType !== 'atomic') {
     const old = Array.isArray(live) ? live : [];
-    return yield* mergedListInSteps(shape, old, Array.isArray(applyConfig) ? applyConfig : [], pace);
+    return yield* mergeListInSteps(shape, old, Array.isArray(applyConfig) ? applyConfig : [], pace);
   }
   const granular = shape.kind === 'untyped' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
   if (granular && isJsonObject(applyConfig)) {
-    return yield* mergedObjectInSteps(shape, isJsonObject(live) ? live : undefined, applyConfig, pace);
+    return yield* mergeObjectInSteps(shape, isJsonObject(live) ? live : undefined, applyConfig, pace);
   }
-  if (applyConfig === null) return merged(shape, live, applyConfig);
+  if (applyConfig === null) return mergeByShape(shape, live, applyConfig);
   return live !== undefined && (yield* jsonEqualInSteps(live, applyConfig, pace)) ? live : applyConfig;
 }
 
-function* mergedObjectInSteps(
+function* mergeObjectInSteps(
   shape: ObjectShape,
   live: JsonObject | undefined,
   applyConfig: JsonObject,
@@ -53,9 +53,9 @@ function* mergedObjectInSteps(
   for (const key in applyConfig) {
     if (pace.over()) yield;
     const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
-    const wanted = applyConfig[key] as Json;
+    const configValue = applyConfig[key] as Json;
     const inner = memberShape(shape, key);
-    const after = inner === undefined ? wanted : yield* mergedInSteps(inner, before, wanted, pace);
+    const after = inner === undefined ? configValue : yield* mergeByShapeInSteps(inner, before, configValue, pace);
     if (after !== before) changed.set(key, after);
   }
   if (live !== undefined && changed.size === 0) return live;
@@ -71,20 +71,20 @@ function* mergedObjectInSteps(
   return out;
 }
 
-function* mergedListInSteps(shape: ListShape, live: Json[], applyConfig: Json[], pace: Pace): Steps<Json[]> {
+function* mergeListInSteps(shape: ListShape, live: Json[], applyConfig: Json[], pace: Pace): Steps<Json[]> {
   if (applyConfig.length === 0) return live;
   const old = yield* identitiesOf(shape, live, pace);
   const order = yield* identitiesOf(shape, applyConfig, pace);
   const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
-  const known = inStep ? undefined : entriesOf(live, old);
+  const liveEntries = inStep ? undefined : entriesOf(live, old);
   yield;
   const entries: Json[] = [];
   for (const [i, entry] of applyConfig.entries()) {
-    const before = known === undefined ? live[i] : known.get(order[i] as string);
-    entries.push(yield* mergedInSteps(shape.element, before, entry, pace));
+    const before = liveEntries === undefined ? live[i] : liveEntries.get(order[i] as string);
+    entries.push(yield* mergeByShapeInSteps(shape.element, before, entry, pace));
   }
   yield;
-  return arranged(live, old, entries, inStep ? undefined : order);
+  return arrange(live, old, entries, inStep ? undefined : order);
 }
 
 function* identitiesOf(shape: ListShape, list: readonly Json[], pace: Pace): Steps<string[]> {
@@ -96,26 +96,28 @@ function* identitiesOf(shape: ListShape, list: readonly Json[], pace: Pace): Ste
   return identities;
 }
 
-function merged(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
+function mergeByShape(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
   switch (shape.kind) {
     case 'scalar':
-      return replaced(live, applyConfig);
+      return replaceValue(live, applyConfig);
     case 'unowned':
-      return applyConfig === null && live !== undefined ? live : replaced(live, applyConfig);
+      return applyConfig === null && live !== undefined ? live : replaceValue(live, applyConfig);
     case 'list': {
-      if (shape.listType === 'atomic') return replaced(live, applyConfig);
+      if (shape.listType === 'atomic') return replaceValue(live, applyConfig);
       const old = Array.isArray(live) ? live : [];
-      const wanted = Array.isArray(applyConfig) ? applyConfig : [];
-      return old.length + wanted.length === 0 ? replaced(live, applyConfig) : mergedList(shape, old, wanted);
+      const configItems = Array.isArray(applyConfig) ? applyConfig : [];
+      return old.length + configItems.length === 0
+        ? replaceValue(live, applyConfig)
+        : mergeList(shape, old, configItems);
     }
     default:
-      if (shape.kind !== 'untyped' && shape.atomic) return replaced(live, applyConfig);
-      if (isJsonObject(applyConfig)) return mergedObject(shape, isJsonObject(live) ? live : undefined, applyConfig);
-      return applyConfig === null && isJsonObject(live) && hasMembers(live) ? live : replaced(live, applyConfig);
+      if (shape.kind !== 'untyped' && shape.atomic) return replaceValue(live, applyConfig);
+      if (isJsonObject(applyConfig)) return mergeObject(shape, isJsonObject(live) ? live : undefined, applyConfig);
+      return applyConfig === null && isJsonObject(live) && hasMembers(live) ? live : replaceValue(live, applyConfig);
   }
 }
 
-const replaced = (live: Json | undefined, applyConfig: Json): Json =>
+const replaceValue = (live: Json | undefined, applyConfig: Json): Json =>
   live !== undefined && jsonEqual(live, applyConfig) ? live : applyConfig;
 
 function hasMembers(value: JsonObject): boolean {
@@ -123,67 +125,68 @@ function hasMembers(value: JsonObject): boolean {
   return false;
 }
 
-function mergedObject(shape: ObjectShape, live: JsonObject | undefined, applyConfig: JsonObject): JsonObject {
+function mergeObject(shape: ObjectShape, live: JsonObject | undefined, applyConfig: JsonObject): JsonObject {
   let out: JsonObject | undefined = live === undefined ? {} : undefined;
   for (const key in applyConfig) {
     const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
     const inner = memberShape(shape, key);
-    const after = inner === undefined ? (applyConfig[key] as Json) : merged(inner, before, applyConfig[key] as Json);
+    const after =
+      inner === undefined ? (applyConfig[key] as Json) : mergeByShape(inner, before, applyConfig[key] as Json);
     if (after === before) continue;
-    // Spreading keeps `__proto__` as plain data.
+    // Spreading treats `__proto__` as plain data.
     out ??= { ...(live as JsonObject) };
     setKey(out, key, after);
   }
   return out ?? (live as JsonObject);
 }
 
-function mergedList(shape: ListShape, live: Json[], applyConfig: Json[]): Json[] {
+function mergeList(shape: ListShape, live: Json[], applyConfig: Json[]): Json[] {
   if (applyConfig.length === 0) return live;
   const old = live.map((entry) => identityOf(shape, entry));
   const order = applyConfig.map((entry) => identityOf(shape, entry));
   const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
-  const known = inStep ? undefined : entriesOf(live, old);
+  const liveEntries = inStep ? undefined : entriesOf(live, old);
   const entries = applyConfig.map((entry, i) =>
-    merged(shape.element, known === undefined ? live[i] : known.get(order[i] as string), entry),
+    mergeByShape(shape.element, liveEntries === undefined ? live[i] : liveEntries.get(order[i] as string), entry),
   );
-  return arranged(live, old, entries, inStep ? undefined : order);
+  return arrange(live, old, entries, inStep ? undefined : order);
 }
 
-/** The entries of the live list by their identities. Duplicates are replaced, not merged. */
+/** Returns the entries of the live list by identity. Duplicates map to undefined: they are replaced, not merged. */
 function entriesOf(live: Json[], old: readonly string[]): ReadonlyMap<string, Json | undefined> {
-  const known = new Map<string, Json | undefined>();
-  for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
-  return known;
+  const entries = new Map<string, Json | undefined>();
+  for (const [i, element] of old.entries()) entries.set(element, entries.has(element) ? undefined : live[i]);
+  return entries;
 }
 
 /**
- * The merged `entries` among those of the live list alone. `old` and `order` are the identities of the live and the
- * merged entries; without `order` they are the same.
+ * Arranges the merged `entries` among the entries of the live list only. `old` and `order` are the identities of the live and
+ * the merged entries; without `order` both are the same.
  */
-function arranged(live: Json[], old: readonly string[], entries: Json[], order: readonly string[] | undefined): Json[] {
-  const out = order === undefined ? entries : interleaved(live, old, entries, order);
+function arrange(live: Json[], old: readonly string[], entries: Json[], order: readonly string[] | undefined): Json[] {
+  const out = order === undefined ? entries : interleave(live, old, entries, order);
   return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
 }
 
-function interleaved(live: Json[], old: readonly string[], entries: Json[], order: readonly string[]): Json[] {
-  const wanted = new Set(order);
-  const known = new Set(old);
-  const sharedOrder = order.filter((element) => known.has(element));
+function interleave(live: Json[], old: readonly string[], entries: Json[], order: readonly string[]): Json[] {
+  const orderedElements = new Set(order);
+  const liveElements = new Set(old);
+  const sharedOrder = order.filter((element) => liveElements.has(element));
   const out: Json[] = [];
   let next = 0;
   let shared = 0;
-  const takeWanted = () => {
+  const takeNext = () => {
     if (order[next] === sharedOrder[shared]) shared++;
     out.push(entries[next] as Json);
     next++;
   };
   old.forEach((element, i) => {
-    if (!wanted.has(element)) out.push(live[i] as Json);
+    if (!orderedElements.has(element)) out.push(live[i] as Json);
     else if (element === sharedOrder[shared]) {
       const after = shared + 1;
-      while (shared < after) takeWanted();
-    } else if (shared === sharedOrder.length && next < order.length) takeWanted();
+      while (shared < after) takeNext();
+    } else if (shared === sharedOrder.length && next < order.length) takeNext();
   });
-  while (next < order.length) takeWanted();
+  while (next < order.length) takeNext();
   return out;
 }

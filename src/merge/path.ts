@@ -61,7 +61,7 @@ export function canonicalElement(text: string): PathElement | undefined {
 
 function parse(element: string): Json | undefined {
   const text = element.slice(2);
-  // Integers that a double does not hold keep their digits.
+  // Integers that a double cannot represent retain their digits.
   if (/^-?[1-9][0-9]{15,40}$/.test(text)) return BigInt(text);
   return readJsonText(text);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, Steps } from '../meta/index.ts';
+import type { JsonObject, Steps, WaitingSteps } from '../meta/index.ts';
 import { type FieldSet, isEmpty, unionOf } from './field-set.ts';
 import { differenceInSteps, intersectionInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
@@ -19,55 +19,55 @@ export function* prune(
   apiVersion: string,
   last: ManagedEntry,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, last.apiVersion);
-  const whole = inVersion(type, object, apiVersion, last.apiVersion);
+  const whole = yield* inVersion(type, object, apiVersion, last.apiVersion);
   if (shape === undefined || whole === undefined) return object;
   const owned = managedIn(last.apiVersion, entries);
-  const rest = yield* differenceInSteps(last.fields, owned);
-  if (isEmpty(rest)) return object;
-  const toRemove = fieldsToRemove(shape, rest, owned);
+  const released = yield* differenceInSteps(last.fields, owned);
+  if (isEmpty(released)) return object;
+  const toRemove = fieldsToRemove(shape, released, owned);
   yield;
-  let left = remove(shape, whole, toRemove);
+  let pruned = remove(shape, whole, toRemove);
   const others = new Set(entries.map((entry) => entry.apiVersion).filter((version) => version !== last.apiVersion));
   for (const version of others) {
-    left = yield* addBackOwnedItems(type, whole, left, last.apiVersion, version, entries);
+    pruned = yield* addBackOwnedItems(type, whole, pruned, last.apiVersion, version, entries);
     yield;
   }
   if (others.size > 0) {
-    const removed = yield* removedItems(shape, whole, left);
-    left = remove(shape, whole, yield* intersectionInSteps(removed, withNamedFields(shape, last.fields)));
+    const removed = yield* removedItems(shape, whole, pruned);
+    pruned = remove(shape, whole, yield* intersectionInSteps(removed, withNamedFields(shape, last.fields)));
   }
-  return left === whole ? object : (inVersion(type, left, last.apiVersion, apiVersion) ?? object);
+  return pruned === whole ? object : ((yield* inVersion(type, pruned, last.apiVersion, apiVersion)) ?? object);
 }
 
-/** The union of the fields of all entries of one version. */
+/** Returns the union of the fields of all entries of one version. */
 const managedIn = (apiVersion: string, entries: readonly ManagedEntry[]): FieldSet =>
   unionOf(entries.filter((entry) => entry.apiVersion === apiVersion).map(({ fields }) => fields));
 
-/** The fields of the whole object that the pruned one no longer has. */
-function* removedItems(shape: StructShape, whole: JsonObject, left: JsonObject): Steps<FieldSet> {
+/** Returns the fields of the whole object that the pruned one lacks. */
+function* removedItems(shape: StructShape, whole: JsonObject, pruned: JsonObject): Steps<FieldSet> {
   const before = withNamedFields(shape, yield* fieldsOfInSteps(shape, whole));
   yield;
-  const after = withNamedFields(shape, yield* fieldsOfInSteps(shape, left));
+  const after = withNamedFields(shape, yield* fieldsOfInSteps(shape, pruned));
   return yield* differenceInSteps(before, after);
 }
 
-/** The pruned object, in the version `from`, with the removed fields that entries of another version own. */
+/** Returns the pruned object, in the version `from`, with the removed fields that entries of another version own. */
 function* addBackOwnedItems(
   type: ManagedType,
   whole: JsonObject,
-  left: JsonObject,
+  pruned: JsonObject,
   from: string,
   version: string,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, version);
-  const wholeThere = inVersion(type, whole, from, version);
-  const leftThere = inVersion(type, left, from, version);
-  if (shape === undefined || wholeThere === undefined || leftThere === undefined) return left;
-  const removed = yield* removedItems(shape, wholeThere, leftThere);
+  const wholeInVersion = yield* inVersion(type, whole, from, version);
+  const prunedInVersion = yield* inVersion(type, pruned, from, version);
+  if (shape === undefined || wholeInVersion === undefined || prunedInVersion === undefined) return pruned;
+  const removed = yield* removedItems(shape, wholeInVersion, prunedInVersion);
   const toRemove = yield* differenceInSteps(removed, withNamedFields(shape, managedIn(version, entries)));
   yield;
-  return inVersion(type, remove(shape, wholeThere, toRemove), version, from) ?? left;
+  return (yield* inVersion(type, remove(shape, wholeInVersion, toRemove), version, from)) ?? pruned;
 }

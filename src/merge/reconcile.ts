@@ -1,26 +1,26 @@
 import { largeWeight, Pace, type Steps } from '../meta/index.ts';
 import {
   type Changes,
-  changedBy,
   type FieldSet,
   type FieldSetDraft,
   includesItself,
   isEmpty,
   itself,
   leaf,
+  withChanges,
 } from './field-set.ts';
-import { changedByInSteps, weightOf } from './field-set-steps.ts';
+import { weightOf, withChangesInSteps } from './field-set-steps.ts';
 import { type FieldShape, memberShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
  * Reconciles a field set with a changed schema. A set with a field inside a struct, map or list that has become atomic
- * gets the whole value. For a value that was atomic and is now granular, the set keeps the value itself and gets no
+ * gets the whole value. For a value that was atomic and is now granular, the set retains the value itself and gets no
  * fields below it, so that no conflict arises over them. Fields that the schema no longer declares are dropped. Returns
  * the set itself when nothing changes.
  */
 export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
   if (isEmpty(set) || reconciledSets.get(set) === shape) return set;
-  const after = reconciled(shape, set) ?? leaf;
+  const after = reconcileNode(shape, set) ?? leaf;
   reconciledSets.set(after, shape);
   return after;
 }
@@ -28,15 +28,15 @@ export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
 /** The same in steps, for a large set. */
 export function* reconcileInSteps(shape: StructShape, set: FieldSet): Steps<FieldSet> {
   if (isEmpty(set) || reconciledSets.get(set) === shape) return set;
-  const after = (yield* reconciledInSteps(shape, set, new Pace())) ?? leaf;
+  const after = (yield* reconcileNodeInSteps(shape, set, new Pace())) ?? leaf;
   reconciledSets.set(after, shape);
   return after;
 }
 
-/** Sets that are known to be reconciled with a schema. */
+/** Sets already reconciled with a schema. */
 const reconciledSets = new WeakMap<FieldSet, StructShape>();
 
-function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
+function reconcileNode(shape: Shape, node: FieldSet): FieldSet | undefined {
   switch (shape.kind) {
     case 'unowned':
       return undefined;
@@ -53,21 +53,21 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
   }
 }
 
-function* reconciledInSteps(shape: Shape, node: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
+function* reconcileNodeInSteps(shape: Shape, node: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
   const weight = weightOf(node);
   if (pace.over(weight)) yield;
   const shapeAt = weight < largeWeight ? undefined : shapesBelow(shape);
-  if (shapeAt === undefined) return reconciled(shape, node);
+  if (shapeAt === undefined) return reconcileNode(shape, node);
   const changed: Changes = new Map();
   for (const element in node) {
     if (pace.over()) yield;
     if (element === itself) continue;
     const before = node[element] as FieldSet;
     const inner = shapeAt(element);
-    const after = inner === undefined ? undefined : yield* reconciledInSteps(inner, before, pace);
+    const after = inner === undefined ? undefined : yield* reconcileNodeInSteps(inner, before, pace);
     if (after !== before) changed.set(element, after);
   }
-  return changed.size === 0 ? node : yield* changedByInSteps(node, changed, pace);
+  return changed.size === 0 ? node : yield* withChangesInSteps(node, changed, pace);
 }
 
 type ShapeAt = (element: string) => Shape | undefined;
@@ -98,10 +98,10 @@ function below(node: FieldSet, shapeAt: ShapeAt): FieldSet | undefined {
     if (element === itself) continue;
     const before = node[element] as FieldSet;
     const shape = shapeAt(element);
-    const after = shape === undefined ? undefined : reconciled(shape, before);
+    const after = shape === undefined ? undefined : reconcileNode(shape, before);
     if (after !== before) changed = (changed ?? new Map()).set(element, after);
   }
-  return changed === undefined ? node : changedBy(node, changed);
+  return changed === undefined ? node : withChanges(node, changed);
 }
 
 /** The set with every declared field that has a member below it, so that a field with owned members counts as owned. */
@@ -110,8 +110,9 @@ export function withNamedFields(shape: Shape, node: FieldSet): FieldSet {
   for (const element in node) {
     const inner = node[element] as FieldSet;
     const field = fieldAt(shape, element);
-    const kept = isEmpty(inner) ? inner : withNamedFields(field?.shape ?? innerShape(shape), inner);
-    out[element] = field === undefined || isBare(field) || includesItself(kept) ? kept : { [itself]: leaf, ...kept };
+    const renamed = isEmpty(inner) ? inner : withNamedFields(field?.shape ?? innerShape(shape), inner);
+    out[element] =
+      field === undefined || isBare(field) || includesItself(renamed) ? renamed : { [itself]: leaf, ...renamed };
   }
   return out;
 }
@@ -125,13 +126,13 @@ export function fieldsToRemove(shape: Shape, node: FieldSet, others: FieldSet | 
   for (const element in node) {
     if (element === itself) continue;
     const inner = node[element] as FieldSet;
-    const kept = others?.[element];
+    const otherFields = others?.[element];
     const field = fieldAt(shape, element);
-    if (field === undefined ? includesItself(inner) : kept === undefined && !isBare(field)) {
+    if (field === undefined ? includesItself(inner) : otherFields === undefined && !isBare(field)) {
       out[element] = leaf;
       continue;
     }
-    const toRemove = fieldsToRemove(field?.shape ?? innerShape(shape), inner, kept);
+    const toRemove = fieldsToRemove(field?.shape ?? innerShape(shape), inner, otherFields);
     if (!isEmpty(toRemove)) out[element] = toRemove;
   }
   return out;

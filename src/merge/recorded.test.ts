@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   namesFor,
+  oneStep,
   StatusError,
 } from '../meta/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
@@ -48,7 +49,7 @@ class Server {
   #type(reset: string) {
     const version = {
       schema: this.#schema,
-      convert: (o: ApiObject) => o,
+      convert: (o: ApiObject) => oneStep(() => o),
     };
     const fieldFilter = { exclude: setOf(fieldPath(reset)) };
     return {

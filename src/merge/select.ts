@@ -75,25 +75,27 @@ function only(shape: Shape, value: Json, node: FieldSet): Json | undefined {
   if (shape.kind === 'list') {
     if (!Array.isArray(value)) return value;
     const out = value.flatMap((entry) => {
-      const kept = node[elementOf(shape, entry)];
-      return kept === undefined ? [] : [entryOnly(shape, entry, kept)];
+      const ownedFields = node[elementOf(shape, entry)];
+      return ownedFields === undefined ? [] : [entryOnly(shape, entry, ownedFields)];
     });
     return out.length === 0 ? undefined : out;
   }
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
   for (const key in value) {
-    const kept = node[fieldElement(key)];
+    const ownedFields = node[fieldElement(key)];
     const inner = memberShape(shape, key);
-    const part = kept === undefined || inner === undefined ? undefined : only(inner, value[key] as Json, kept);
+    const part =
+      ownedFields === undefined || inner === undefined ? undefined : only(inner, value[key] as Json, ownedFields);
     if (part !== undefined) setKey(out, key, part);
-    else if (kept !== undefined && includesItself(kept)) setKey(out, key, Array.isArray(value[key]) ? [] : {});
+    else if (ownedFields !== undefined && includesItself(ownedFields))
+      setKey(out, key, Array.isArray(value[key]) ? [] : {});
   }
   return isEmpty(out as FieldSet) ? undefined : out;
 }
 
-function entryOnly(shape: ListShape, entry: Json, kept: FieldSet): Json {
-  const part = only(shape.element, entry, kept);
+function entryOnly(shape: ListShape, entry: Json, ownedFields: FieldSet): Json {
+  const part = only(shape.element, entry, ownedFields);
   if (!isJsonObject(entry)) return part ?? entry;
   const out: JsonObject = isJsonObject(part) ? { ...part } : {};
   for (const { name } of shape.keys) if (Object.hasOwn(entry, name)) out[name] ??= entry[name] as Json;

@@ -107,10 +107,10 @@ export function asList(value: Json): JsonArray {
 }
 
 /** A 500 without a `reason`. */
-export const failed = (message: string) => new StatusError(500, '', message);
+export const strategicError = (message: string) => new StatusError(500, '', message);
 
 export const unexpected = (expected: string, value: Json) =>
-  failed(`expected a ${expected}, but received a ${typeName(value)}`);
+  strategicError(`expected a ${expected}, but received a ${typeName(value)}`);
 
 function typeName(value: Json): string {
   if (value === null) return '<nil>';

@@ -9,12 +9,19 @@ import {
   type Steps,
   sortedInSteps,
 } from '../meta/index.ts';
-import { directiveOf, failed, isBareMerge, malformed, plainMembers, unexpected } from './strategic-directives.ts';
+import {
+  directiveOf,
+  isBareMerge,
+  malformed,
+  plainMembers,
+  strategicError,
+  unexpected,
+} from './strategic-directives.ts';
 import { patchText } from './strategic-text.ts';
 
 /** How the entries of a list are merged. */
 export interface ListMerge {
-  /** Undefined: the field declares none. */
+  /** Undefined when the field declares none. */
   readonly mergeKey: string | undefined;
   /** Merges a patch entry into the list entry with the same merge key. */
   readonly mergeEntry: (before: JsonObject, change: JsonObject) => Steps<JsonObject>;
@@ -23,7 +30,7 @@ export interface ListMerge {
 
 /**
  * Patches a list with the patch strategy `merge`: a set when its entries are scalars, otherwise objects identified by
- * `mergeKey`. Entries of the patch take the order of the patch, the others keep theirs.
+ * `mergeKey`. Entries of the patch take the order of the patch; the others retain their order.
  */
 export function* mergeLists(before: JsonArray, change: JsonArray, merge: ListMerge): Steps<JsonArray> {
   const { mergeKey } = merge;
@@ -32,7 +39,7 @@ export function* mergeLists(before: JsonArray, change: JsonArray, merge: ListMer
     yield;
     return yield* arrange([...new Set([...before, ...change])], change, before, undefined);
   }
-  if (mergeKey === undefined) throw failed('cannot merge lists without merge key for struct');
+  if (mergeKey === undefined) throw strategicError('cannot merge lists without merge key for struct');
   yield;
   return yield* mergeKeyed(before, change as JsonObject[], mergeKey, merge);
 }
@@ -95,38 +102,38 @@ function readEntries(change: readonly JsonObject[], mergeKey: string) {
 }
 
 export const unknownDirective = (patch: JsonObject) =>
-  failed(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
+  strategicError(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
 
 /**
- * Sorts items: those in `wanted` in the order of `wanted`, the others in the order of `live`. Of two items from
+ * Sorts items: those in `order` by that order, the others in the order of `live`. Of two items from
  * different groups that are both in `live`, the one that is first there comes first where the order within the groups
  * allows it.
  */
 export function* arrange(
   items: JsonArray,
-  wanted: JsonArray,
+  order: JsonArray,
   live: JsonArray,
   mergeKey: string | undefined,
 ): Steps<JsonArray> {
-  const wantedRanks = ranks(wanted, mergeKey);
+  const orderRanks = ranks(order, mergeKey);
   yield;
   const liveRanks = ranks(live, mergeKey);
   yield;
-  const given: Ranked[] = [];
+  const ordered: Ranked[] = [];
   const rest: Ranked[] = [];
   for (const item of items) {
     const key = keyOf(item, mergeKey);
-    const rank = wantedRanks.get(key);
+    const rank = orderRanks.get(key);
     const liveRank = liveRanks.get(key);
-    if (rank !== undefined) given.push({ item, rank, liveRank });
+    if (rank !== undefined) ordered.push({ item, rank, liveRank });
     else rest.push({ item, rank: liveRank ?? liveRanks.size, liveRank });
   }
   yield;
-  const named = yield* sortedInSteps(given, byRank);
+  const sorted = yield* sortedInSteps(ordered, byRank);
   const others = yield* sortedInSteps(rest, byRank);
   const out: JsonArray = [];
   let next = 0;
-  for (const { item, liveRank } of named) {
+  for (const { item, liveRank } of sorted) {
     while (liveRank !== undefined && (others[next]?.liveRank ?? liveRank) < liveRank) {
       out.push((others[next] as Ranked).item);
       next += 1;
@@ -155,7 +162,7 @@ export function checkOrder(change: JsonArray, order: JsonArray, mergeKey: string
     const key = keyOf(entry, mergeKey);
     while (place < order.length && keyOf(order[place] as Json, mergeKey) !== key) place += 1;
     if (place === order.length) {
-      throw failed(
+      throw strategicError(
         `The order in patch list:\n${patchText(change)}\n doesn't match $setElementOrder list:\n${patchText(order)}\n`,
       );
     }
@@ -182,7 +189,8 @@ function elementKind(before: JsonArray, change: JsonArray): string {
       const kind = Array.isArray(item) ? 'list' : typeof item === 'bigint' ? 'number' : typeof item;
       found ??= kind;
       if (found === 'list') throw listOfLists();
-      if (kind !== found || item === null) throw failed(`list element types are not identical: ${patchText(change)}`);
+      if (kind !== found || item === null)
+        throw strategicError(`list element types are not identical: ${patchText(change)}`);
     }
   }
   return found ?? 'object';
@@ -206,7 +214,7 @@ function keyOf(entry: Json, mergeKey: string | undefined): Json {
   if (!isJsonObject(entry)) throw unexpected('map[string]interface {}', entry);
   const key = getKey(entry, mergeKey);
   if (key === undefined || typeof key === 'object') {
-    throw failed(`map: ${patchText(entry)} does not contain declared merge key: ${mergeKey}`);
+    throw strategicError(`map: ${patchText(entry)} does not contain declared merge key: ${mergeKey}`);
   }
   return key;
 }

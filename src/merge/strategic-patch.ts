@@ -17,13 +17,13 @@ import {
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
 import {
   asList,
-  failed,
   isDirective,
   malformed,
   plain,
   plainList,
   plainMembers,
   readDirectives,
+  strategicError,
 } from './strategic-directives.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
 
@@ -51,7 +51,7 @@ interface PatchMeta {
  * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged by the patch strategy and
  * merge key of their field, and the patch may have directives (`$patch`, `$retainKeys`, `$setElementOrder/…`,
  * `$deleteFromPrimitiveList/…`). The object is valid for the schema; the patch may hold any JSON, and its undeclared
- * fields are kept. The result has no directives of the patch. Neither argument is changed; the result shares values
+ * fields are retained. The result has no directives of the patch. Neither argument is changed; the result shares values
  * with both. Runs in steps, because objects may be large.
  * @throws StatusError 400 for malformed directives, 413 when the patch costs too much, 422 for lists of lists, 500 for
  *   entries without their merge key, unknown directives and the like.
@@ -90,13 +90,13 @@ function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, s
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
   const out: JsonObject = {};
-  const kept = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
-  if (pace.over(kept.length)) yield;
-  for (const key of kept) {
+  const names = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
+  if (pace.over(names.length)) yield;
+  for (const key of names) {
     if (pace.over()) yield;
     setKey(out, key, before[key] as Json);
   }
-  spend(state, kept.length + keys.length);
+  spend(state, names.length + keys.length);
   const shape = shapeOf(schema);
   for (const [name, order] of elementOrders) {
     const list = yield* mergeOrdered(state, getKey(out, name), getKey(patch, name), order, shape, name);
@@ -125,11 +125,11 @@ function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, s
 /** The keys of an object that `$retainKeys` retains. Every key that the patch sets must be among them. */
 function retainedKeys(before: JsonObject, patch: JsonObject, retain: Json): string[] {
   if (!Array.isArray(retain)) throw malformed('retainKeys');
-  const kept = new Set(retain);
-  if (Object.keys(patch).some((key) => !isDirective(key) && patch[key] !== null && !kept.has(key))) {
+  const retainedNames = new Set(retain);
+  if (Object.keys(patch).some((key) => !isDirective(key) && patch[key] !== null && !retainedNames.has(key))) {
     throw malformed('retainKeys');
   }
-  return Object.keys(before).filter((key) => kept.has(key));
+  return Object.keys(before).filter((key) => retainedNames.has(key));
 }
 
 /** The patched value; undefined when it is removed. */
@@ -170,19 +170,19 @@ function* mergeOrdered(
   parent: Resolved,
   name: string,
 ): Steps<JsonArray | undefined> {
-  const wanted = asList(order);
+  const orderedItems = asList(order);
   const live = before === undefined || before === null ? undefined : asList(before);
   const changes = change === undefined ? undefined : asList(change);
   const place = patchMetaOf(state, parent, name);
   const { type } = resolve(place.schema);
   if (type !== 'list' && type !== 'either' && type !== 'any') {
-    throw failed(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
+    throw strategicError(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
   }
-  spend(state, wanted.length + (live ?? []).length + (changes ?? []).length);
-  checkOrder(changes ?? [], wanted, place.mergeKey);
+  spend(state, orderedItems.length + (live ?? []).length + (changes ?? []).length);
+  checkOrder(changes ?? [], orderedItems, place.mergeKey);
   yield;
   const merged = yield* mergeBoth(state, live, changes, place);
-  return merged && (yield* arrange(merged, wanted, live ?? [], place.mergeKey));
+  return merged && (yield* arrange(merged, orderedItems, live ?? [], place.mergeKey));
 }
 
 function* mergeBoth(
@@ -215,7 +215,7 @@ function patchMetaOf({ names }: Patching, parent: Resolved, key: string): PatchM
   const field = fieldsOf(parent, names).get(key);
   if (field === undefined) {
     const type = parent.name.slice(parent.name.lastIndexOf('.') + 1);
-    throw failed(`unable to find api field in struct ${type} for the json field ${JSON.stringify(key)}`);
+    throw strategicError(`unable to find api field in struct ${type} for the json field ${JSON.stringify(key)}`);
   }
   const words = field.patchStrategy?.split(',') ?? [];
   const strategy = words.includes('merge') ? 'merge' : words.includes('replace') ? 'replace' : undefined;

@@ -1,4 +1,12 @@
-import { type ApiObject, isLarge, type JsonObject, type Names, Pace, type Steps } from '../meta/index.ts';
+import {
+  type ApiObject,
+  isLarge,
+  type JsonObject,
+  type Names,
+  Pace,
+  type Steps,
+  type WaitingSteps,
+} from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type Comparison, compare } from './compare.ts';
 import { compareInSteps } from './compare-steps.ts';
@@ -13,14 +21,14 @@ export interface ManagedType {
   readonly names: Names;
   /** The fields that a write through this endpoint can own; it does not change the others. */
   readonly fieldFilter: FieldFilter;
-  /** A version of the type; undefined when it is not served, or no longer. */
+  /** Returns a version of the type; undefined when it is not, or no longer, served. */
   version(apiVersion: string): ManagedVersion | undefined;
 }
 
 export interface ManagedVersion {
   readonly schema: StructSchema;
   /** Converts an object of another version to this one. */
-  convert(object: ApiObject): ApiObject;
+  convert(object: ApiObject): WaitingSteps<ApiObject>;
 }
 
 /** The writer of a request. */
@@ -38,9 +46,16 @@ export function shapeIn(type: ManagedType, apiVersion: string): StructShape | un
   return version && objectShape(version.schema, type.names);
 }
 
-/** Converts an object to another version; undefined when there is no such version. */
-export function inVersion(type: ManagedType, object: JsonObject, from: string, to: string): JsonObject | undefined {
-  return from === to ? object : type.version(to)?.convert(object as ApiObject);
+/** Converts an object to another version; undefined when the version does not exist. */
+export function* inVersion(
+  type: ManagedType,
+  object: JsonObject,
+  from: string,
+  to: string,
+): WaitingSteps<JsonObject | undefined> {
+  if (from === to) return object;
+  const version = type.version(to);
+  return version && (yield* version.convert(object as ApiObject));
 }
 
 /** The fields that a write changes, in one version of the type. */
@@ -68,21 +83,22 @@ export class Comparisons {
     this.#after = after;
   }
 
-  /** The changes in a version, filtered by the field filter; undefined when there is no such version. */
-  *in(apiVersion: string): Steps<FieldChanges | undefined> {
+  /** Returns the changes in a version, filtered by the field filter; undefined when the version does not exist. */
+  *in(apiVersion: string): WaitingSteps<FieldChanges | undefined> {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, yield* this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
   }
 
-  *#compare(apiVersion: string): Steps<FieldChanges | undefined> {
+  *#compare(apiVersion: string): WaitingSteps<FieldChanges | undefined> {
     const version = this.#type.version(apiVersion);
     if (version === undefined) return undefined;
     const { names, fieldFilter } = this.#type;
-    const convert = (object: JsonObject) =>
-      apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
-    const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
+    const isOwn = apiVersion === this.#apiVersion;
+    let before = this.#before;
+    if (before === undefined) before = zeroObject(version.schema, names);
+    else if (!isOwn) before = yield* version.convert(before as ApiObject);
     const shape = objectShape(version.schema, names);
-    const after = convert(this.#after);
+    const after = isOwn ? this.#after : yield* version.convert(this.#after as ApiObject);
     if (!isLarge(before) && !isLarge(after)) return changesAtOnce(fieldFilter, compare(shape, before, after));
     const found = yield* compareInSteps(shape, before, after);
     const removed = yield* filterFieldsInSteps(fieldFilter, found.removed);
@@ -112,7 +128,10 @@ export function* reconcileEntries(type: ManagedType, entries: readonly ManagedEn
 }
 
 /** Removes the fields that a write changes or removes from the entries of other managers. */
-export function* stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): Steps<ManagedEntry[]> {
+export function* stripChangedFields(
+  entries: readonly ManagedEntry[],
+  transition: Comparisons,
+): WaitingSteps<ManagedEntry[]> {
   const pace = new Pace();
   const stripped: ManagedEntry[] = [];
   for (const entry of entries) {

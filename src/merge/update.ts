@@ -1,4 +1,12 @@
-import { type ApiObject, equalInSteps, isJsonObject, type Json, StatusError, type Steps } from '../meta/index.ts';
+import {
+  type ApiObject,
+  equalInSteps,
+  isJsonObject,
+  type Json,
+  StatusError,
+  type Steps,
+  type WaitingSteps,
+} from '../meta/index.ts';
 import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {
@@ -36,7 +44,7 @@ export interface Update {
  * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
  * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
  */
-export function* updateManagedFields({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
+export function* updateManagedFields({ type, writer, before, after }: Update): WaitingSteps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
   const entries = yield* reconcileEntries(type, yield* initialEntries(before, after, subresource !== ''));
   yield;
@@ -70,10 +78,10 @@ function* writerEntry(
 
 function* initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Steps<ManagedEntry[]> {
   const stored = before?.metadata.managedFields;
-  const given = after.metadata.managedFields;
-  if (!subresource && given !== undefined && !(yield* equalInSteps(given, stored))) {
-    if (resetsManagedFields(given)) return [];
-    const entries = yield* decodeSentManagedFields(given);
+  const sent = after.metadata.managedFields;
+  if (!subresource && sent !== undefined && !(yield* equalInSteps(sent, stored))) {
+    if (resetsManagedFields(sent)) return [];
+    const entries = yield* decodeSentManagedFields(sent);
     if (entries !== undefined) return entries;
   }
   return decodedOrNone(stored);
@@ -90,9 +98,9 @@ function decodedOrNone(stored: Json | undefined): ManagedEntry[] {
 }
 
 /** Whether the list holds one empty entry, which resets the managed fields. */
-function resetsManagedFields(given: readonly Json[]): boolean {
-  const [entry] = given;
+function resetsManagedFields(sent: readonly Json[]): boolean {
+  const [entry] = sent;
   return (
-    given.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')
+    sent.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')
   );
 }

@@ -1,7 +1,7 @@
 import { quote } from './quote.ts';
 import { type StatusError, statusError } from './status-error.ts';
 
-/** The authenticated user of a request (spec/access.md, "What the service does" 4). */
+/** The authenticated user of a request (access.md, "What the service does" 4). */
 export interface User {
   readonly name: string;
   readonly uid?: string;
@@ -9,16 +9,16 @@ export interface User {
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
-/** What the names of users begin with that are nodes. */
+/** The prefix of the user names of nodes. */
 export const nodePrefix = 'system:node:';
 
-/** The name of the node that a user is, which may be empty; undefined for other users. */
+/** Returns the node name of a user; undefined for users that are not nodes. The name may be empty. */
 export const nodeOf = ({ name, groups }: User): string | undefined =>
   name.startsWith(nodePrefix) && groups.includes('system:nodes') ? name.slice(nodePrefix.length) : undefined;
 
 /**
- * Sets an annotation of the audit events of a request; the first value of a key stays. `level`: events of a lower level do
- * not show it.
+ * Sets an annotation on the audit events of a request; the first value of a key wins. With `level`, events of a lower
+ * level omit it.
  */
 export type Annotate = (key: string, value: string, level?: 'Request') => void;
 
@@ -33,7 +33,7 @@ export interface ResourcePlace {
   readonly name: string;
 }
 
-/** What an authorizer was asked: `path` is that of a request for no resource. */
+/** The attributes of a denied request. `path` is set for requests without a resource. */
 interface AccessAttributes {
   readonly user: User;
   readonly verb: string;

@@ -2,8 +2,8 @@
 export interface FeatureGate {
   readonly stage: 'alpha' | 'beta' | 'stable' | 'deprecated';
   readonly default: boolean;
-  /** It cannot be changed; setting it to its default is allowed. */
+  /** Whether the gate is fixed: it may only be set to its default. */
   readonly locked: boolean;
-  /** The behaviour while it is on. */
+  /** What the gate enables. */
   readonly help: string;
 }

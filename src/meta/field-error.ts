@@ -22,52 +22,53 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** The number of errors, and of characters in all of them, after which a validation is stopped. */
+/** A validation stops after this many errors, or this many characters in all their messages. */
 export const maxErrors = 1_000;
 export const maxErrorText = 512 * 1024;
 
-/** The errors of the running validation; undefined when none runs. */
-let current: Limited | undefined;
+/** The errors of the running validation; undefined outside of one. */
+let current: ErrorCollection | undefined;
 
-interface Limited {
+interface ErrorCollection {
   readonly errors: FieldError[];
   text: number;
 }
 
-class TooManyErrors extends Error {}
+/** Stops a validation that has found {@link maxErrors} errors or {@link maxErrorText} characters of them. */
+class ErrorLimitError extends Error {}
 
 /**
  * The errors of a validation. A validation with more errors than a Status reports is stopped and returns the errors so
  * far, so that no rule needs a limit of its own.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
-  const own: Limited = { errors: [], text: 0 };
+  const collection: ErrorCollection = { errors: [], text: 0 };
   try {
-    return within(own, validation);
+    return runWithin(collection, validation);
   } catch (thrown) {
-    if (thrown instanceof TooManyErrors) return own.errors;
+    if (thrown instanceof ErrorLimitError) return collection.errors;
     throw thrown;
   }
 }
 
-/** The same of a validation in steps. */
+/** {@link fieldErrors} for a validation in steps. */
 export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): Steps<readonly FieldError[]> {
-  const own: Limited = { errors: [], text: 0 };
+  const collection: ErrorCollection = { errors: [], text: 0 };
   try {
     for (;;) {
-      const step = within(own, () => validation.next());
+      const step = runWithin(collection, () => validation.next());
       if (step.done === true) return step.value;
       yield;
     }
   } catch (thrown) {
-    if (thrown instanceof TooManyErrors) return own.errors;
+    if (thrown instanceof ErrorLimitError) return collection.errors;
     throw thrown;
   }
 }
 
-function within<T>(own: Limited, run: () => T): T {
+function runWithin<T>(collection: ErrorCollection, run: () => T): T {
   const outer = current;
-  current = own;
+  current = collection;
   try {
     return run();
   } finally {
@@ -77,16 +78,16 @@ function within<T>(own: Limited, run: () => T): T {
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
   if (current !== undefined && (current.errors.length === maxErrors || current.text > maxErrorText))
-    throw new TooManyErrors();
-  const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
+    throw new ErrorLimitError();
+  const result = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
   if (current !== undefined) {
-    current.errors.push(found);
-    current.text += found.message.length;
+    current.errors.push(result);
+    current.text += result.message.length;
   }
-  return found;
+  return result;
 }
 
-/** In place of the value of an error: its message shows none. */
+/** Passed as the value of an error whose message must not contain it. */
 export const omitted = Symbol('omitted');
 
 /** Constructors of field errors, with the messages of the reference server. */

@@ -1,7 +1,7 @@
-/** Common API types: names, kinds, object metadata, selectors, quantities, times and `StatusError`. */
+/** Types and helpers that every room uses: names, kinds, object metadata, selectors, quantities, times, JSON, `StatusError`. */
 export { type Annotate, accessDenied, nodeOf, nodePrefix, type ResourcePlace, type User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
-export type { Clock, Random } from './clock.ts';
+export type { Clock } from './clock.ts';
 export { countCodePoints } from './code-points.ts';
 export { domainPath } from './domain-path.ts';
 export type { FeatureGate } from './feature-gate.ts';
@@ -92,6 +92,7 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
+export type { Random } from './random.ts';
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { apiRelease, compatibleRelease } from './release.ts';
@@ -117,8 +118,9 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
-export { atOnce, oneStep, type Steps } from './steps.ts';
+export { atOnce, oneStep, type Steps, type WaitingSteps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
+export { systemClock, systemRandom } from './system.ts';
 export {
   canonicalDuration,
   canonicalTime,
@@ -162,3 +164,13 @@ export {
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
 export { VirtualClock } from './virtual-clock.ts';
+export {
+  closeCodes,
+  FrameError,
+  FrameReader,
+  frame,
+  frameHead,
+  maskedFrame,
+  opcodes,
+  webSocketAccept,
+} from './web-socket-frames.ts';

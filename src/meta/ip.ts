@@ -1,13 +1,13 @@
 /** IP addresses and blocks of them. */
 import { isIP, isIPv6 } from 'node:net';
 
-/** An address as a number of so many bits. */
+/** An address as a number of `size` bits. */
 export interface IpNumber {
   readonly bits: bigint;
   readonly size: 32 | 128;
 }
 
-/** Undefined when the text is no address. An IPv4 address may be written as the end of an IPv6 one. */
+/** Parses an address; undefined when it is invalid. An IPv6 address may end in IPv4 notation. */
 export function readIp(text: string): IpNumber | undefined {
   const family = isIP(text);
   if (family === 4) return { bits: BigInt(quadNumber(text)), size: 32 };
@@ -16,11 +16,11 @@ export function readIp(text: string): IpNumber | undefined {
   return bits >> 32n === 0xffffn ? { bits: bits & 0xffffffffn, size: 32 } : { bits, size: 128 };
 }
 
-/** The shortest way to write an address. */
+/** The shortest notation of an address. */
 export const formatIp = ({ bits, size }: IpNumber): string =>
   formatAddress(Buffer.from(bits.toString(16).padStart(size / 4, '0'), 'hex'));
 
-/** The shortest way to write an address; the text itself when it is none. */
+/** Returns the shortest notation of an address, or an invalid text unchanged. */
 export function canonicalIp(text: string): string {
   return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
 }
@@ -31,7 +31,7 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-/** Parses `10.0.0.0/24` or `fd00::/108`; undefined when it is neither. The address may have host bits. */
+/** Parses `10.0.0.0/24` or `fd00::/108`; undefined when the text is neither. The address may have host bits. */
 export function parseCidr(text: string): Cidr | undefined {
   const [, address = '', digits] = /^([^/%]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const family = isIP(address);
@@ -51,7 +51,7 @@ export function parseNetwork(text: string): Cidr | undefined {
 const hasHostBits = ({ address, prefix }: Cidr): boolean =>
   addressBytes(address).some((byte, i) => (byte & (0xff >> Math.min(8, Math.max(0, prefix - i * 8)))) !== 0);
 
-/** The first address of a block that a service may have: the one after the network address. */
+/** Returns the first address of a block that a service may use: the one after the network address. */
 export function firstAddress({ address }: Cidr): string {
   const bytes = addressBytes(address);
   const last = bytes.length - 1;

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from './json.ts';
 import type { Steps } from './steps.ts';
 
-/** How many values a walk visits in one step. */
+/** The number of values that a walk visits in one step. */
 const visitsPerStep = 1_000;
-/** How many items are sorted in one step. */
+/** The number of items that are sorted in one step. */
 const sortedPerStep = 1_000;
 
 /** Divides a walk over values into steps. */
 export class Pace {
   #left = visitsPerStep;
 
-  /** Counts visited values; true: a step ends here. */
+  /** Counts visited values. Returns true when the step must end. */
   over(visited = 1): boolean {
     this.#left -= visited;
     if (this.#left > 0) return false;
@@ -56,7 +56,7 @@ function* objectsEqual(a: JsonObject, b: JsonObject, pace: Pace): Steps<boolean>
   return true;
 }
 
-/** A text that is equal for equal JSON values only, whatever the order of object keys. */
+/** Returns a text that is the same for equal JSON values only, whatever the order of object keys. */
 function* canonicalText(value: Json, pace: Pace): Steps<string> {
   const parts: string[] = [];
   yield* write(value, parts, pace);
@@ -79,11 +79,11 @@ function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
   parts.push(isList ? ']' : '}');
 }
 
-/** Texts in the order of `compare`, by default that of their UTF-16 code units. */
+/** Sorts texts by `compare`, by default by their UTF-16 code units. */
 export const sortedTexts = (texts: readonly string[], compare?: (a: string, b: string) => number): Steps<string[]> =>
   sortedInSteps(texts, compare);
 
-/** Items in the order of `compare`, by default that of `<`; equal ones keep theirs. */
+/** Sorts items stably by `compare`, by default by `<`. */
 export function* sortedInSteps<T>(items: readonly T[], compare?: (a: T, b: T) => number): Steps<T[]> {
   if (items.length <= sortedPerStep) return [...items].sort(compare);
   const middle = items.length >> 1;
@@ -99,12 +99,12 @@ export function* sortedInSteps<T>(items: readonly T[], compare?: (a: T, b: T) =>
   return merged;
 }
 
-/** The same for equal JSON values only: a scalar for itself, a list or an object by its text. */
+/** Returns an identity that equal JSON values share: a scalar, or the canonical text of a list or object. */
 export function* identityInSteps(value: Json, pace = new Pace()): Steps<unknown> {
   if (pace.over()) yield;
   return isContainer(value) ? yield* canonicalText(value, pace) : scalarIdentity(value);
 }
 
-/** That of a value which is no list or object; never equal to that of one. */
+/** Returns the identity of a scalar, which differs from that of every list and object. */
 export const scalarIdentity = (value: null | boolean | number | bigint | string): unknown =>
   typeof value === 'string' ? `"${value}` : value;

@@ -1,12 +1,12 @@
 /** A JSON value. Integers that a double cannot represent exactly are `bigint`; other numbers never are. */
 export type Json = null | boolean | number | bigint | string | JsonArray | JsonObject;
 export type JsonArray = Json[];
-/** Keys are plain data, `__proto__` included: set untrusted keys with {@link setKey}. */
+/** Keys are plain data, `__proto__` included: set keys from clients with {@link setKey}. */
 export interface JsonObject {
   [key: string]: Json;
 }
 
-/** How deep objects and arrays may nest in a request body, and in a patched object. */
+/** Maximum nesting depth of a request body and of a patched object. */
 export const MAX_DEPTH = 512;
 
 /** The maximum number of items of one list, of fields of one object, and of both in one body. */
@@ -34,7 +34,7 @@ export function setKey<V>(target: { [key: string]: V }, key: string, value: V): 
   }
 }
 
-/** The own property of any key; inherited properties are undefined. */
+/** Returns the own property of any key; undefined for inherited properties. */
 export function getKey<V>(target: { [key: string]: V }, key: string): V | undefined {
   return Object.hasOwn(target, key) ? target[key] : undefined;
 }
@@ -84,7 +84,7 @@ function nestsDeeper(value: Json, levels: number): boolean {
 export const escapeHtml = (json: string): string =>
   json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A deep copy. */
+/** Copies a value deeply. */
 export function jsonCopy<T extends Json>(value: T): T;
 export function jsonCopy(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;

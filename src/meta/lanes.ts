@@ -1,14 +1,14 @@
-/** Runs so many tasks at a time. Owners whose tasks wait take turns, however many tasks each of them has. */
+/** Limits how many tasks run at a time. Owners with waiting tasks take turns, however many tasks each of them has. */
 export class Lanes {
   #free: number;
-  /** The tasks that wait, by owner; the owner at the front is next. */
+  /** Waiting tasks by owner; the first owner is next. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** The outcome of the task, which starts when its turn has come. */
+  /** Runs the task when its owner's turn comes, and returns its outcome. */
   async run<T>(owner: string, task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await this.#turnOf(owner);
@@ -25,7 +25,7 @@ export class Lanes {
     return new Promise((start) => tasks.push(start));
   }
 
-  /** Passes a lane on to the next owner, who then goes behind all others. */
+  /** Passes a lane to the next owner and moves that owner to the end. */
   #pass(): void {
     for (const [owner, tasks] of this.#waiting) {
       this.#waiting.delete(owner);

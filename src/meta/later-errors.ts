@@ -1,10 +1,10 @@
 import { type FieldError, type FieldErrorReason, fieldErrors, fieldErrorsInSteps, maxErrors } from './field-error.ts';
 import type { Steps } from './steps.ts';
 
-/** The errors of so many items are found at once. */
+/** Lists up to this length are checked immediately. */
 const itemsAtOnce = 100;
 
-/** Stands for errors that are yet to be found. */
+/** A placeholder for errors of checks that run later, in steps. */
 class LaterErrors implements FieldError {
   readonly reason: FieldErrorReason = 'InternalError';
   readonly field = '';
@@ -17,8 +17,8 @@ class LaterErrors implements FieldError {
 }
 
 /**
- * The errors of all items, in their order. Those of a long list are found later, in steps: the result stands for them, and
- * a validation returns it in their place among other errors. It may neither read nor count them.
+ * Returns the errors of all items in order. A long list is checked later, in steps: the result is then a placeholder that
+ * the validation returns in place of the errors. Callers must neither read nor count placeholders.
  */
 export function errorsOfEach<T>(
   items: readonly T[],
@@ -33,33 +33,33 @@ const laterErrors = <T>(items: readonly T[], check: (item: T, index: number) => 
     for (const [i, item] of items.entries()) yield check(item, i);
   });
 
-/** The errors of one long check, which are found later, in a step of its own. */
+/** Returns a placeholder for the errors of one long check, which runs later in a separate step. */
 export const errorsLater = (check: () => readonly FieldError[]): FieldError[] => [laterErrors([undefined], check)];
 
-/** The errors of a check that needs the `first` one to be done: later, if some of the first ones are found later. */
+/** Returns the errors of a check that depends on `first`. It runs later when some of the first checks run later. */
 export const errorsAfter = (first: readonly FieldError[], check: () => readonly FieldError[]): readonly FieldError[] =>
   first.some((error) => error instanceof LaterErrors) ? [laterErrors([undefined], check)] : check();
 
-/** The errors themselves, found at once: for a validation that depends on whether there are any. */
+/** Runs pending checks immediately and returns all errors: for validations that depend on whether there are any. */
 export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
   errors.flatMap((error) => (error instanceof LaterErrors ? [...error.find()].flatMap(errorsNow) : [error]));
 
-/** The errors of a validation, also those that it leaves for later: so many items are checked in one step. */
+/** Returns all errors of a validation and its pending checks, at most {@link itemsAtOnce} items in a step. */
 export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
   const errors = fieldErrors(validation);
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;
   yield;
-  const found = yield* fieldErrorsInSteps(settled(errors));
-  return found.length > maxErrors ? found.slice(0, maxErrors) : found;
+  const allFound = yield* fieldErrorsInSteps(runChecks(errors));
+  return allFound.length > maxErrors ? allFound.slice(0, maxErrors) : allFound;
 }
 
-function* settled(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
+function* runChecks(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
   const found: FieldError[] = [];
-  yield* settle(errors, found, { items: 0 });
+  yield* collectErrors(errors, found, { items: 0 });
   return found;
 }
 
-function* settle(errors: readonly FieldError[], found: FieldError[], checked: { items: number }): Steps<void> {
+function* collectErrors(errors: readonly FieldError[], found: FieldError[], checked: { items: number }): Steps<void> {
   for (const error of errors) {
     if (!(error instanceof LaterErrors)) {
       found.push(error);
@@ -67,7 +67,7 @@ function* settle(errors: readonly FieldError[], found: FieldError[], checked: { 
     }
     yield;
     for (const more of error.find()) {
-      if (more.length > 0) yield* settle(more, found, checked);
+      if (more.length > 0) yield* collectErrors(more, found, checked);
       if (++checked.items % itemsAtOnce === 0) yield;
     }
   }

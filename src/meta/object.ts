@@ -7,7 +7,7 @@ export interface ApiObject extends JsonObject {
   metadata: ObjectMeta & JsonObject;
 }
 
-/** `metadata` of an object (spec/resource-api.md, "Common object fields"). Absent fields are absent keys. */
+/** `metadata` of an object (resource-api.md, "Common object fields"). Absent fields are absent keys. */
 export type ObjectMeta = {
   name?: string;
   generateName?: string;
@@ -34,11 +34,11 @@ export interface OwnerReference {
   uid: string;
 }
 
-/** Undefined: the object does not have the annotation. */
+/** Returns the value of an annotation; undefined when the object does not have it. */
 export const annotationOf = ({ metadata }: { readonly metadata: ObjectMeta }, key: string): string | undefined =>
   metadata.annotations === undefined ? undefined : getKey(metadata.annotations, key);
 
-/** The value of a nested field; undefined when a field on the path is absent or not an object. */
+/** Returns the value of a nested field; undefined when a field on the path is absent or not an object. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let current = value;
   for (const name of path) {

@@ -100,12 +100,12 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0;
 }
 
-/** The sum, in the format of the first operand that is not zero. */
+/** Adds two quantities. The sum has the format of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
 }
 
-/** `a` minus `b`, in the format of the first operand that is not zero. */
+/** Subtracts `b` from `a`. The difference has the format of the first operand that is not zero. */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { ...b, nano: -b.nano });
 }

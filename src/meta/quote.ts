@@ -7,7 +7,7 @@ export const isPrintable = (character: string): boolean =>
 /** The maximum length of a value in messages, in characters. */
 export const maxShown = 10 * 1024;
 
-/** The text, or its first `most` characters followed by `...` when it is longer. */
+/** Returns the text, or its first `most` characters followed by `...` when it is longer. */
 export const shorten = (text: string, most = 500): string => (text.length <= most ? text : `${text.slice(0, most)}...`);
 
 const escapes: { readonly [character: string]: string } = {
@@ -30,25 +30,25 @@ const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
  * escaped.
  */
 export function quote(text: string): string {
-  const shown = shorten(text, maxShown);
-  if (/^[ !#-[\]-~]*$/.test(shown)) return `"${shown}"`;
-  return `"${shown.replace(special, (character) => escapes[character] ?? escaped(character))}"`;
+  const shortened = shorten(text, maxShown);
+  if (/^[ !#-[\]-~]*$/.test(shortened)) return `"${shortened}"`;
+  return `"${shortened.replace(special, (character) => escapes[character] ?? escapeCharacter(character))}"`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = (digits: number) => code.toString(16).padStart(digits, '0');
   if (code < 0x80) return `\\x${hex(2)}`;
   return code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }
 
-/** Several messages as one, each once: `[a, b]`, just `a`, or empty without any. */
+/** Joins distinct messages: `[a, b]`, a single `a`, or '' for none. */
 export function aggregateMessages(messages: Iterable<string>): string {
   const [first = '', ...more] = new Set(messages);
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
 }
 
-/** Breaks a text at spaces into lines of at most `width` characters, but for words that are longer. */
+/** Breaks a text at spaces into lines of at most `width` characters; longer words stay whole. */
 export function wrap(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const lines: string[] = [];

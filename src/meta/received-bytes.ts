@@ -1,18 +1,18 @@
-/** Smaller pieces are copied (bytes): each would take more memory than its bytes, and keep alive what it is a part of. */
+/** Pieces below this size (bytes) are copied: a small buffer takes more memory than its bytes and retains its parent. */
 const smallBytes = 4 * 1024;
-/** The size of the blocks to which they are copied (bytes). */
+/** The size of the blocks into which small pieces are copied (bytes). */
 const blockBytes = 16 * 1024;
 
-/** Gathers bytes that arrive in pieces. It takes little more memory than they have, however small the pieces are. */
+/** Collects bytes that arrive in pieces. Takes little more memory than the bytes themselves, however small the pieces are. */
 export class ReceivedBytes {
   readonly #pieces: Buffer[] = [];
   #block: Buffer = Buffer.alloc(0);
-  /** The small pieces in the block that no entry of the list holds yet. */
+  /** The range of the block with small pieces that no entry of `#pieces` covers yet. */
   #from = 0;
   #to = 0;
   #size = 0;
 
-  /** How many bytes have arrived. */
+  /** The number of bytes received so far. */
   get size(): number {
     return this.#size;
   }

@@ -1,8 +1,8 @@
-/** The API release that is served. */
+/** The served API release. */
 export const apiRelease = { major: 1, minor: 33 };
 
 /**
- * The oldest release that the control plane can be rolled back to. What is written may use only what that release knows,
+ * The oldest release to which the control plane can be rolled back. Stored data may use only features that it knows,
  * such as functions of expressions.
  */
 export const compatibleRelease = { major: apiRelease.major, minor: apiRelease.minor - 1 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inTurns, Scheduler, sliceMs, type Turns } from './scheduler.ts';
+import { inTurns, Scheduler, serverTurns, sliceMs, type Turns } from './scheduler.ts';
+import { atOnce, type WaitingSteps } from './steps.ts';
 
 /** An event loop by hand: time passes only while work runs, and a turn begins only when it is told to. */
 function handLoop() {
@@ -131,5 +132,39 @@ describe('the scheduler', () => {
     expect(await failing).toBe('failed');
     await after;
     expect(loop.log).toEqual(['after']);
+  });
+});
+
+describe('a computation in steps that waits', () => {
+  function* steps(until: Promise<void>, log: string[]): WaitingSteps<string> {
+    log.push('before');
+    yield until;
+    log.push('after');
+    return 'done';
+  }
+
+  it('continues once the promise that a step yields has resolved', async () => {
+    const log: string[] = [];
+    let resolve = () => {};
+    const until = new Promise<void>((done) => {
+      resolve = done;
+    });
+    const result = inTurns(steps(until, log), serverTurns());
+    await new Promise(setImmediate);
+    expect(log).toEqual(['before']);
+    resolve();
+    expect([await result, log]).toEqual(['done', ['before', 'after']]);
+  });
+
+  it('fails with the error of that promise', async () => {
+    const log: string[] = [];
+    await expect(inTurns(steps(Promise.reject(new Error('no answer')), log), serverTurns())).rejects.toThrow(
+      'no answer',
+    );
+    expect(log).toEqual(['before']);
+  });
+
+  it('cannot run at once', () => {
+    expect(() => atOnce(steps(Promise.resolve(), []))).toThrow('a computation that waits cannot run at once');
   });
 });

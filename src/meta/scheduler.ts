@@ -1,6 +1,6 @@
-import type { Steps } from './steps.ts';
+import type { WaitingSteps } from './steps.ts';
 
-/** The most long work between two turns of the event loop for input and output (ms), one step aside. */
+/** Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. */
 export const sliceMs = 10;
 
 /** The turns of one piece of long work, such as a request. */
@@ -19,7 +19,7 @@ export interface Loop {
   readonly defer: (callback: () => void) => void;
 }
 
-/** What one owner has used of the time that was shared while anybody waited (ms), and its work that waits. */
+/** The time one owner has used while others waited (ms), and its waiting work. */
 interface Owner {
   used: number;
   /** Ordered by age. */
@@ -32,21 +32,21 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for 10 ms in all, one step aside.
- * Those that wait go on in the order of what their owners have used, the oldest work of an owner first. Work that nobody
- * has to wait for starts at once.
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for 10 ms in total, apart from the
+ * last step. Waiting work resumes in the order of the time its owners have used, the oldest work of an owner first. Work
+ * starts immediately when no other work waits.
  *
- * A step is what runs between two looks at `over`. It must not take longer than 25 ms, whatever a client sends; a few
- * hundred microseconds are a good length.
+ * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few
+ * hundred microseconds are ideal.
  */
 export class Scheduler {
   readonly #loop: Loop;
   readonly #owners = new Map<string, Owner>();
   #waiting = 0;
-  /** Whether there has been long work in this turn of the event loop, and when it must stop. */
+  /** Whether long work has run in this turn of the event loop, and its deadline. */
   #open = false;
   #deadline = 0;
-  /** What the owner who was last granted a turn had used by then. Whoever comes later starts from there. */
+  /** The time used by the owner of the last granted turn, when it was granted. New owners start from there. */
   #used = 0;
   #ages = 0;
 
@@ -54,12 +54,12 @@ export class Scheduler {
     this.#loop = loop;
   }
 
-  /** How many pieces of work wait for a turn. */
+  /** The number of pieces of work that wait for a turn. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** The turns of a new piece of work, whose owner is a user or a part of the server. */
+  /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
     return new WorkTurns(this, owner, this.#ages++);
   }
@@ -82,7 +82,7 @@ export class Scheduler {
     if (!this.#open) this.#begin();
     const { waiting } = owner;
     return new Promise((resume) => {
-      // Work of the same age goes on in the order in which it waits.
+      // Work of the same age resumes in the order of its calls.
       let place = 0;
       for (let end = waiting.length; place < end; ) {
         const middle = (place + end) >> 1;
@@ -114,7 +114,7 @@ export class Scheduler {
     this.#grant();
   };
 
-  /** Grants turns, one after the other, until the time of this turn of the event loop is used up. */
+  /** Grants turns one after the other until the deadline of this turn of the event loop. */
   #grant(): void {
     let least: Owner | undefined;
     for (const owner of this.#owners.values()) {
@@ -125,7 +125,7 @@ export class Scheduler {
     this.#used = granted.used;
     this.#waiting--;
     (granted.waiting.shift() as Waiting).resume();
-    // What was granted a turn runs first, until it waits for anything.
+    // The granted work runs first, until it awaits something.
     queueMicrotask(() => {
       const now = this.#loop.now();
       granted.used += now - began;
@@ -154,7 +154,7 @@ class WorkTurns implements Turns {
   }
 }
 
-/** The scheduler of this thread: there is one for each event loop. */
+/** The scheduler of this thread, which has one event loop. */
 export const scheduler = new Scheduler({
   now: () => performance.now(),
   defer: (callback) => void setImmediate(callback),
@@ -166,11 +166,12 @@ const serverOwner = '';
 /** The turns of work of the server itself. */
 export const serverTurns = (): Turns => scheduler.turns(serverOwner);
 
-/** The result of all steps, which run in the turns. */
-export async function inTurns<T>(steps: Steps<T>, turns: Turns): Promise<T> {
+/** Runs all steps in the given turns and returns the result. Waits for the promises that they yield. */
+export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<T> {
   for (;;) {
     if (turns.over) await turns.next();
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value !== undefined) await step.value;
   }
 }

@@ -32,8 +32,8 @@ export function selectorFromObject(value: Json | undefined): LabelSelector {
   if (!isJsonObject(value)) return nothing;
   const requirements: LabelRequirement[] = [];
   if (isJsonObject(value['matchLabels'])) {
-    for (const [key, wanted] of Object.entries(value['matchLabels'])) {
-      requirements.push({ key, operator: '=', values: [textOf(wanted)] });
+    for (const [key, expected] of Object.entries(value['matchLabels'])) {
+      requirements.push({ key, operator: '=', values: [textOf(expected)] });
     }
   }
   for (const expression of listOf(value['matchExpressions'])) {

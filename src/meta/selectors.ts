@@ -21,11 +21,11 @@ export interface Labels {
 export interface LabelSelector {
   /** Ordered by key. */
   readonly requirements: readonly LabelRequirement[];
-  /** Canonical text, which parses to an equal selector; empty for the selector of everything. Made at each call. */
+  /** Canonical text, which parses to an equal selector; empty for a selector of everything. Computed at each call. */
   readonly text: string;
   /** Allocates nothing. */
   matches(labels: Labels | undefined): boolean;
-  /** The one value that the label must have; undefined when more than one value would do. */
+  /** Returns the only value the label may have; undefined when several values match. */
   requires(key: string): string | undefined;
 }
 
@@ -41,7 +41,7 @@ const NO_LABELS: Labels = Object.freeze({});
 export const labelSelector = (requirements: readonly LabelRequirement[]): LabelSelector =>
   new RequirementSelector(requirements);
 
-/** Keeps its requirements only: a watch keeps its selector for as long as it is open. */
+/** Stores only its requirements: a watch retains its selector for as long as it is open. */
 class RequirementSelector implements LabelSelector {
   readonly requirements: readonly LabelRequirement[];
 
@@ -100,7 +100,7 @@ function meets({ operator, values }: LabelRequirement, value: string | undefined
   }
 }
 
-/** Whether sorted texts include one. */
+/** Whether a sorted list includes a text. */
 function includes(sorted: readonly string[], text: string): boolean {
   let low = 0;
   let high = sorted.length;
@@ -147,11 +147,11 @@ export function parseLabelSelector(text: string): LabelSelector {
   return text.length < sharedLength ? parseRequirements(text) : sharedSelector(text);
 }
 
-/** From this length on (characters), requests with the same selector share it. */
+/** Requests with the same selector share it from this length on (characters). */
 const sharedLength = 256;
-/** The long selectors that are in use, by the hash of their texts. */
+/** Long selectors in use, by the hash of their texts. */
 const shared = new Map<string, WeakRef<LabelSelector>>();
-const unused = new FinalizationRegistry<string>((hash) => {
+const releasedSelectors = new FinalizationRegistry<string>((hash) => {
   if (shared.get(hash)?.deref() === undefined) shared.delete(hash);
 });
 
@@ -161,7 +161,7 @@ function sharedSelector(text: string): LabelSelector {
   if (found !== undefined) return found;
   const selector = parseRequirements(text);
   shared.set(hash, new WeakRef(selector));
-  unused.register(selector, hash);
+  releasedSelectors.register(selector, hash);
   return selector;
 }
 
@@ -249,7 +249,7 @@ function parseRequirement(tokens: readonly Token[], start: number, out: LabelReq
   next++;
   const values: string[] = [];
   next = operator === 'in' || operator === 'notin' ? parseSet(tokens, next, values) : parseOne(tokens, next, values);
-  out.push(checked({ key: key.text, operator, values: [...new Set(values)].sort() }));
+  out.push(checkRequirement({ key: key.text, operator, values: [...new Set(values)].sort() }));
   return next;
 }
 
@@ -286,7 +286,7 @@ function parseSet(tokens: readonly Token[], start: number, out: string[]): numbe
   }
 }
 
-function checked(requirement: LabelRequirement): LabelRequirement {
+function checkRequirement(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
   const found: string[] = [];
   values.forEach((value, i) => {
@@ -317,7 +317,7 @@ export interface FieldSelector {
   readonly text: string;
   /** Allocates nothing. */
   readonly matches: (fields: { readonly [field: string]: string } | undefined) => boolean;
-  /** The one value that the field must have; undefined when more than one value would do. */
+  /** Returns the only value the field may have; undefined when several values match. */
   readonly requires: (field: string) => string | undefined;
 }
 

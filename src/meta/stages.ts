@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** What the server does for a request, by names and numbers. A write that is attempted again passes some of them again. */
+/** The stages of a request, by name and number. A write that is retried passes some of them again. */
 export const Stage = {
   authentication: 0,
   audit: 1,
@@ -8,15 +8,15 @@ export const Stage = {
   authorization: 3,
   /** The body arrives and is decoded. */
   body: 4,
-  /** The object to be written is made: a patch, defaults, managed fields. */
+  /** The object to write is prepared: patch, defaults, managed fields. */
   preparation: 5,
   mutatingAdmission: 6,
   validation: 7,
   validatingAdmission: 8,
-  /** A read waits until the cache has what is stored; a write is committed. */
+  /** A read waits for the cache to catch up with the store, or a write is committed. */
   store: 9,
   serialization: 10,
-  /** The response is sent; of a long list, each slice is encoded when the one before has been read. */
+  /** The response is sent. Slices of a long list are encoded one by one as the client reads them. */
   response: 11,
 } as const;
 export type Stage = (typeof Stage)[keyof typeof Stage];
@@ -26,23 +26,23 @@ export const stageNames = Object.keys(Stage) as readonly (keyof typeof Stage)[];
 
 /** A span within a trace. */
 export interface Span {
-  /** The W3C header `traceparent` for what is called within the span. */
+  /** The W3C header `traceparent` for calls within the span. */
   readonly traceparent: string;
-  /** Ends the span. `failure`: why what it stands for has failed. */
+  /** Ends the span. `failure` is the reason when the operation failed. */
   end(failure?: string): void;
 }
 
-/** The trace of a request that is sampled. */
+/** The trace of a sampled request. */
 export interface RequestTrace {
-  /** A stage begins, and the one before ends, this long after the request began (ms). */
+  /** A stage begins and the previous one ends, `atMs` after the start of the request. */
   entered(stage: Stage, atMs: number): void;
-  /** Begins a span within the present stage. */
+  /** Begins a span within the current stage. */
   begin(name: string, attributes: { readonly [name: string]: string }): Span;
-  /** The request is over: `status` of HTTP, `size` of the body in bytes. */
+  /** Ends the trace: `status` is the HTTP status, `size` that of the body (bytes). */
   end(status: number, size: number): void;
 }
 
-/** How long a request has been in each stage. It is in one at a time, first in `authentication`. */
+/** Measures the time a request spends in each stage. A request starts in `authentication` and is in one stage at a time. */
 export class Stages {
   /** Set when the request is sampled. */
   trace: RequestTrace | undefined;
@@ -71,7 +71,7 @@ export class Stages {
     return this.#clock.monotonic() - this.#began;
   }
 
-  /** The time in each stage that took any, the present one included (ms, to a thousandth). */
+  /** The time of each stage that took any, including the current one (ms, to a thousandth). */
   times(): { readonly [stage: string]: number } {
     const present = this.#clock.monotonic() - this.#since;
     const rounded = this.#ms.map((ms, i) => Math.round((i === this.#stage ? ms + present : ms) * 1_000) / 1_000);

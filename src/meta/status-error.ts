@@ -42,7 +42,7 @@ const maxCauseText = 128 * 1024;
 const maxCauses = 500;
 
 /**
- * As many of the causes as fit, followed by `and N more` when `total` is larger. Takes no more causes from the
+ * Returns as many causes as fit, followed by `and N more` when `total` is larger. Takes no further causes from the
  * iterable.
  */
 export function boundedCauses(causes: Iterable<StatusCause>, total: number): StatusCause[] {
@@ -101,7 +101,7 @@ export class StatusError extends Error {
 
 const quoteName = (name: string): string => quote(shorten(name));
 
-const named = (of: GroupResource, name: string): StatusDetails => ({
+const resourceDetails = (of: GroupResource, name: string): StatusDetails => ({
   ...(name === '' ? {} : { name: shorten(name) }),
   ...(of.group === '' ? {} : { group: of.group }),
   kind: of.resource,
@@ -116,22 +116,27 @@ export const statusError = {
     return new StatusError(413, 'RequestEntityTooLarge', why);
   },
   notFound: (of: GroupResource, name: string) =>
-    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quoteName(name)} not found`, named(of, name)),
-  /** A URL path that is no resource. */
+    new StatusError(
+      404,
+      'NotFound',
+      `${formatGroupResource(of)} ${quoteName(name)} not found`,
+      resourceDetails(of, name),
+    ),
+  /** For a URL path without a resource. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
     new StatusError(
       409,
       'AlreadyExists',
       `${formatGroupResource(of)} ${quoteName(name)} already exists`,
-      named(of, name),
+      resourceDetails(of, name),
     ),
   conflict: (of: GroupResource, name: string, why: string) =>
     new StatusError(
       409,
       'Conflict',
       `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quoteName(name)}: ${why}`,
-      named(of, name),
+      resourceDetails(of, name),
     ),
   /** A write with a resourceVersion that is not the latest. */
   modified: (of: GroupResource, name: string) =>
@@ -142,7 +147,7 @@ export const statusError = {
     ),
   invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
     const causes = boundedCauses(errors, errors.length);
-    // A finding that several checks made is a cause each time, but told once.
+    // Several checks may report the same error: each is a cause, but the message names it once.
     const texts = [
       ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
     ];
@@ -165,7 +170,7 @@ export const statusError = {
   forbidden: (of: GroupResource | undefined, name: string, why: string) => {
     if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
     const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quoteName(name)}`}`;
-    return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, named(of, name));
+    return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, resourceDetails(of, name));
   },
   methodNotAllowed: () =>
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),

@@ -1,16 +1,20 @@
 /** A computation in steps, between which the caller may run other work. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
+/** A computation in steps that may yield a promise: its next step runs once that resolves, which needs `inTurns`. */
+export type WaitingSteps<T> = Generator<Promise<void> | undefined, T, undefined>;
+
 /** A computation of one step. */
 export function* oneStep<T>(compute: () => T): Steps<T> {
   yield;
   return compute();
 }
 
-/** Runs all steps without a pause and returns the result. */
-export function atOnce<T>(steps: Steps<T>): T {
+/** Runs all steps without a pause and returns the result. @throws Error when a step yields a promise */
+export function atOnce<T>(steps: WaitingSteps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value !== undefined) throw new Error('a computation that waits cannot run at once');
   }
 }

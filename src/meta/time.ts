@@ -7,18 +7,18 @@ const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 const WHOLE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 
 /** The elements of a time, in order: the pattern, the name in messages, and the bounds. */
-const PLACES: readonly { form: RegExp; shown: string; name?: string; low?: number; high?: number }[] = [
-  { form: /^\d{4}/, shown: '2006' },
-  { form: /^-/, shown: '-' },
-  { form: /^\d\d/, shown: '01', name: 'month', low: 1, high: 12 },
-  { form: /^-/, shown: '-' },
-  { form: /^\d\d/, shown: '02', name: 'day', low: 1, high: 31 },
-  { form: /^T/, shown: 'T' },
-  { form: /^\d\d?/, shown: '15', name: 'hour', low: 0, high: 23 },
-  { form: /^:/, shown: ':' },
-  { form: /^\d\d/, shown: '04', name: 'minute', low: 0, high: 59 },
-  { form: /^:/, shown: ':' },
-  { form: /^\d\d/, shown: '05', name: 'second', low: 0, high: 59 },
+const PLACES: readonly { form: RegExp; sample: string; name?: string; low?: number; high?: number }[] = [
+  { form: /^\d{4}/, sample: '2006' },
+  { form: /^-/, sample: '-' },
+  { form: /^\d\d/, sample: '01', name: 'month', low: 1, high: 12 },
+  { form: /^-/, sample: '-' },
+  { form: /^\d\d/, sample: '02', name: 'day', low: 1, high: 31 },
+  { form: /^T/, sample: 'T' },
+  { form: /^\d\d?/, sample: '15', name: 'hour', low: 0, high: 23 },
+  { form: /^:/, sample: ':' },
+  { form: /^\d\d/, sample: '04', name: 'minute', low: 0, high: 59 },
+  { form: /^:/, sample: ':' },
+  { form: /^\d\d/, sample: '05', name: 'second', low: 0, high: 59 },
 ];
 
 /** An instant: whole seconds since 1970-01-01T00:00:00Z, the nanoseconds beyond them, and the offset in its text. */
@@ -32,8 +32,8 @@ export interface Instant {
 /** @throws StatusError 400 */
 function readMoment(text: string, micro: boolean): Instant {
   const instant = readInstant(text, micro);
-  const shown = new Date(instant.seconds * 1000).getUTCFullYear();
-  if (shown < 0 || shown > 9999) throw statusError.badRequest(`parsing time ${quote(text)}: year out of range`);
+  const year = new Date(instant.seconds * 1000).getUTCFullYear();
+  if (year < 0 || year > 9999) throw statusError.badRequest(`parsing time ${quote(text)}: year out of range`);
   return instant;
 }
 
@@ -76,12 +76,12 @@ const quote = (text: string): string => JSON.stringify(text);
 /** The error of an invalid time: the first element that does not match. */
 function explain(text: string, micro: boolean): string {
   const layout = micro ? MICRO_LAYOUT : LAYOUT;
-  const cannot = (rest: string, shown: string) =>
-    `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(shown)}`;
+  const cannot = (rest: string, sample: string) =>
+    `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(sample)}`;
   let rest = text;
-  for (const { form, shown, name, low = 0, high = 0 } of PLACES) {
+  for (const { form, sample, name, low = 0, high = 0 } of PLACES) {
     const found = form.exec(rest)?.[0];
-    if (found === undefined) return cannot(rest, shown);
+    if (found === undefined) return cannot(rest, sample);
     const value = Number(found);
     if (name !== undefined && (value < low || value > high)) return `parsing time ${quote(text)}: ${name} out of range`;
     rest = rest.slice(found.length);
@@ -104,7 +104,7 @@ export function parseTime(text: string, micro = false): number {
   return seconds * 1000 + Math.floor(nanos / 1_000_000);
 }
 
-/** The most recently formatted second, kept because the present time is formatted over and over. */
+/** The most recently formatted second, cached because the current time is formatted over and over. */
 let lastSecond = 0;
 let lastText = '1970-01-01T00:00:00Z';
 

@@ -10,7 +10,7 @@ export type NameRule = (value: string) => string[];
  */
 interface Form {
   readonly pattern: RegExp;
-  readonly shown: string;
+  readonly expression: string;
   readonly what: string;
   readonly examples: readonly string[];
   /** Longest value in bytes. */
@@ -24,75 +24,75 @@ const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const forms = {
   label: {
     pattern: /^[a-z0-9]+(?:-+[a-z0-9]+)*$/,
-    shown: LABEL,
+    expression: LABEL,
     what: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
     examples: ['my-name', '123-abc'],
     max: 63,
   },
   subdomain: {
     pattern: /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/,
-    shown: SUBDOMAIN,
+    expression: SUBDOMAIN,
     what: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
     examples: ['example.com'],
     max: 253,
   },
   wildcard: {
     pattern: /^\*\.[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/,
-    shown: `\\*\\.${SUBDOMAIN}`,
+    expression: `\\*\\.${SUBDOMAIN}`,
     what: "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
     examples: ['*.example.com'],
     max: 253,
   },
   label1035: {
     pattern: /^[a-z][a-z0-9]*(?:-+[a-z0-9]+)*$/,
-    shown: '[a-z]([-a-z0-9]*[a-z0-9])?',
+    expression: '[a-z]([-a-z0-9]*[a-z0-9])?',
     what: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
     examples: ['my-name', 'abc-123'],
     max: 63,
   },
   qualified: {
     pattern: /^[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*$/,
-    shown: QUALIFIED,
+    expression: QUALIFIED,
     what: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
     examples: ['MyName', 'my.name', '123-abc'],
     max: 63,
   },
   labelValue: {
     pattern: /^(?:[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*)?$/,
-    shown: '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?',
+    expression: '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?',
     what: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
     examples: ['MyValue', 'my_value', '12345'],
     max: 63,
   },
   configKey: {
     pattern: /^[-._a-zA-Z0-9]+$/,
-    shown: '[-._a-zA-Z0-9]+',
+    expression: '[-._a-zA-Z0-9]+',
     what: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     examples: ['key.name', 'KEY_NAME', 'key-name'],
     max: 253,
   },
   cIdentifier: {
     pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-    shown: '[A-Za-z_][A-Za-z0-9_]*',
+    expression: '[A-Za-z_][A-Za-z0-9_]*',
     what: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
     examples: ['my_name', 'MY_NAME', 'MyName'],
   },
   percent: {
     pattern: /^[0-9]+%$/,
-    shown: '[0-9]+%',
+    expression: '[0-9]+%',
     what: "a valid percent string must be a numeric string followed by an ending '%'",
     examples: ['1%', '93%'],
   },
   httpHeader: {
     pattern: /^[-A-Za-z0-9]+$/,
-    shown: '[-A-Za-z0-9]+',
+    expression: '[-A-Za-z0-9]+',
     what: "a valid HTTP header must consist of alphanumeric characters or '-'",
     examples: ['X-Header-Name'],
   },
 } satisfies { [name: string]: Form };
 
-function formError({ what, examples, shown }: Form): string {
-  return `${what} (e.g. ${examples.map((e) => `'${e}'`).join(',  or ')}, regex used for validation is '${shown}')`;
+function formError({ what, examples, expression }: Form): string {
+  return `${what} (e.g. ${examples.map((e) => `'${e}'`).join(',  or ')}, regex used for validation is '${expression}')`;
 }
 
 function longerThan(value: string, bytes: number): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A clock that stands still until it is moved on. It begins at 2026-01-01T00:00:00Z unless it is told another time (ms). */
+/** A clock that advances only on request. Starts at 2026-01-01T00:00:00Z by default. */
 export class VirtualClock implements Clock {
   #now: number;
   readonly #began: number;
@@ -25,14 +25,14 @@ export class VirtualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** When the next timer is due; undefined without timers. */
+  /** The time of the next timer; undefined without timers. */
   get next(): number | undefined {
     let next: number | undefined;
     for (const { due } of this.#timers) if (next === undefined || due < next) next = due;
     return next;
   }
 
-  /** Sets the time, and runs the timers that are due by then. */
+  /** Sets the time and runs all timers that are due. */
   set(now: number): void {
     this.#now = Math.max(this.#now, now);
     const due = [...this.#timers].filter((timer) => timer.due <= this.#now).sort((a, b) => a.due - b.due);
@@ -40,8 +40,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves the time on by `ms`, from timer to timer. `settled` waits for what is going on: it is called before, after each
-   * timer, and at the end.
+   * Advances the time by `ms`, from timer to timer. Awaits `settled` before the first timer, after each timer, and at the
+   * end, so that the work that a timer has started can finish.
    */
   async advance(ms: number, settled: () => Promise<unknown>): Promise<void> {
     await settled();

@@ -1,10 +1,10 @@
 import { pemBlocks } from './pem.ts';
 import { isCertificate } from './x509.ts';
 
-/** Of a bundle without a valid certificate, so many are read. */
+/** Maximum number of blocks that are read of a bundle without a valid certificate. */
 const maxRead = 100;
 
-/** Why a text in PEM has no certificate, in the words of Go's `x509`; undefined where it has one. */
+/** Returns the reason why a PEM text has no certificate, in the words of Go's `x509`; undefined when it has one. */
 export function bundleFault(pem: string): string | undefined {
   const blocks = pemBlocks(pem);
   const certificates = blocks.filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);

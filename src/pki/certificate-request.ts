@@ -4,7 +4,7 @@ import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { type DerElement, derChildren, derTag, readDer } from './der.ts';
 import { onlyPemBlock } from './pem.ts';
 
-/** The type of their PEM blocks. */
+/** The type of PEM blocks with requests. */
 export const requestType = 'CERTIFICATE REQUEST';
 
 /** Object identifiers in hex: of the common name and the organization of a subject, and of what a request asks for. */
@@ -15,7 +15,7 @@ const alternativeNamesOid = '551d11';
 
 /** An attribute of a subject. */
 export interface SubjectAttribute {
-  /** Its object identifier in hex. */
+  /** The object identifier in hex. */
   readonly type: string;
   readonly value: string;
 }
@@ -25,14 +25,14 @@ const alternativeNames = { 130: 'dns', 129: 'email', 135: 'ip', 134: 'uri' } as 
 
 export interface AlternativeName {
   readonly type: (typeof alternativeNames)[keyof typeof alternativeNames];
-  /** Four or sixteen bytes of an IP address, ASCII of others. */
+  /** Four or sixteen bytes for an IP address, ASCII for other types. */
   readonly bytes: Buffer;
 }
 
-/** What a certificate request asks for. */
+/** The contents of a certificate request. */
 export interface RequestedCertificate {
   readonly subject: readonly SubjectAttribute[];
-  /** The last common name of the subject; empty: it has none. */
+  /** The last common name of the subject; empty without one. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   /** The SubjectPublicKeyInfo in DER. */
@@ -40,7 +40,7 @@ export interface RequestedCertificate {
   readonly alternativeNames: readonly AlternativeName[];
 }
 
-/** Parses a request in PEM; undefined when it is malformed. The signature is not verified. */
+/** signature is not verified. */
 export function readCertificateRequest(text: string): RequestedCertificate | undefined {
   const parts = infoOf(text);
   const subject = parts && subjectOf(parts);
@@ -60,13 +60,13 @@ export function readCertificateRequest(text: string): RequestedCertificate | und
 
 /** The subject of a certificate request. */
 export interface RequestedSubject {
-  /** The last one; empty when there is none. */
+  /** The last common name; empty without one. */
   readonly commonName: string;
   readonly organizations: readonly string[];
 }
 
 /**
- * The subject of a request in PEM, as a certificate that is issued for it has it; undefined when it cannot be parsed. The
+ * Returns the subject of a request in PEM as issued certificates have it; undefined when the request is malformed. The
  * signature is not verified.
  */
 export function requestedSubject(text: string): RequestedSubject | undefined {
@@ -97,7 +97,7 @@ function infoOf(text: string): RequestParts | undefined {
   return info && { der, info };
 }
 
-/** The elements inside one with this tag. */
+/** Returns the elements inside an element with this tag. */
 const childrenOf = (der: Buffer, element: DerElement | undefined, tag: number): DerElement[] | undefined =>
   element?.tag === tag ? derChildren(der, element) : undefined;
 
@@ -129,7 +129,7 @@ function alternativeNamesOf({ der, info: [, , , attributes] }: RequestParts): Al
       const value = rest.at(-1);
       if (id?.tag !== derTag.objectId || value?.tag !== derTag.octets) return undefined;
       if (der.toString('hex', id.body, id.end) !== alternativeNamesOid) continue;
-      // Parsers differ in which of two extensions of a type they take.
+      // Parsers disagree on which of two extensions of a type counts.
       if (++extensions > 1) return undefined;
       const list = childrenOf(der, readDer(der, value.body), derTag.sequence);
       for (const name of list ?? [undefined]) {
@@ -180,11 +180,11 @@ const pssDigests: readonly (readonly [algorithm: string, digest: string])[] = [
   ['608648016503040203', 'sha512'],
 ];
 
-/** RSA keys: the most bits, and the largest exponent. The time of a check depends on both. */
+/** Maximum size (bits) and exponent of RSA keys. The time of a check depends on both. */
 const mostBits = 8_192;
 const largestExponent = 2n ** 31n - 1n;
 
-/** Why a key does not count; undefined: signatures are checked with it. */
+/** Returns the reason why a key is not accepted; undefined for a key whose signatures are checked. */
 function keyProblem({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject) {
   if (type !== 'rsa' && type !== 'ec' && type !== 'ed25519') return 'x509: unsupported public key';
   const { modulusLength = 0, publicExponent = 0n } = details;

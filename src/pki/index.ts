@@ -1,4 +1,4 @@
-/** Public key infrastructure: PEM, DER, X.509 certificates and PKCS #10 certificate requests. */
+/** Public key infrastructure: PEM, DER, X.509 certificates, certificate requests and the validation of client certificates. */
 export { bundleFault } from './certificate-bundle.ts';
 export {
   checkRequestSignature,

@@ -6,7 +6,7 @@ import { type DerElement, der, derChildren, derTag, readDer } from './der.ts';
 import { formatPem, pemBlocks } from './pem.ts';
 import { type CertKeyPair, extension, oid, serialNumber } from './x509.ts';
 
-/** What the authority decides about a certificate. */
+/** The properties of a certificate that the authority decides. */
 export interface IssuedCertificate {
   /** Bits of the key usage. */
   readonly keyUsage: readonly number[];
@@ -18,8 +18,8 @@ export interface IssuedCertificate {
 }
 
 /**
- * A certificate in PEM for the subject, the public key and the alternative names of a request; no other extension of it
- * is taken over. It is no authority. @throws StatusError 500 when the authority cannot sign
+ * Issues a certificate in PEM for the subject, the public key and the alternative names of a request. Ignores its other
+ * extensions. The certificate is not an authority. @throws StatusError 500 when the authority cannot sign
  */
 export function signRequest(request: RequestedCertificate, issuer: CertKeyPair, issued: IssuedCertificate): string {
   const block = pemBlocks(issuer.cert).find(({ type }) => type === 'CERTIFICATE');
@@ -80,7 +80,7 @@ function namesOf(names: readonly AlternativeName[]): Buffer {
   );
 }
 
-/** The attributes of a subject, in the order of their relative names; false: only the last one counts. */
+/** The attributes of a subject in the order of their relative names; false: only the last one counts. */
 const subjectTypes: readonly (readonly [type: string, oid: string, many: boolean])[] = [
   ['550406', '2.5.4.6', true],
   ['55040a', oid.organization, true],
@@ -93,7 +93,7 @@ const subjectTypes: readonly (readonly [type: string, oid: string, many: boolean
   ['550405', '2.5.4.5', false],
 ];
 
-/** A relative name for each type, with all its values; attributes of other types are left out. */
+/** Returns a relative name for each type with all its values; attributes of other types are omitted. */
 function subjectOf(attributes: readonly SubjectAttribute[]): Buffer {
   const names: Buffer[] = [];
   for (const [type, dotted, many] of subjectTypes) {

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { type CertificateDetails, certificateDetails } from './extensions.ts';
 import { pemBlocks } from './pem.ts';
 
-/** When a certificate and all those that vouch for it are valid (ms since 1970, both inclusive). */
+/** The validity of a certificate together with all certificates of its path (ms since 1970, both inclusive). */
 export interface Validity {
   readonly from: number;
   readonly until: number;
@@ -28,18 +28,18 @@ const accepted = new Set([
   '2b6570',
 ]);
 
-/** Limits on what a client can make a validation cost: certificates of a chain, and signatures that are verified. */
+/** Limits of the work a client can cause: certificates of a chain, and verified signatures. */
 const maxChain = 10;
 const maxSignatures = 40;
-/** Bits of RSA keys, and their largest exponent: a larger one makes a check of a signature take long. */
+/** Maximum size (bits) and exponent of RSA keys: larger exponents make the check of a signature slow. */
 const [leastBits, mostBits] = [1_024, 8_192];
 const maxExponent = 2n ** 31n - 1n;
 
-/** Certificates that are trusted to sign client certificates; each is trusted as such, whoever has signed it. */
+/** Certificates that may sign client certificates. Each is trusted itself, whoever has signed it. */
 export class TrustPool {
   readonly #roots: readonly Candidate[];
 
-  /** The certificates of a text in PEM. Those that cannot be parsed are left out. */
+  /** Reads the certificates of a PEM text and skips those that cannot be parsed. */
   constructor(pem: string) {
     this.#roots = pemBlocks(pem)
       .filter(({ type }) => type === 'CERTIFICATE')
@@ -53,8 +53,8 @@ export class TrustPool {
   }
 
   /**
-   * The times at which the first certificate of `chain` is trusted for client authentication, one for each path to a
-   * certificate of the pool; none: it never is. The others of the chain may vouch for it, in any order.
+   * Returns the validity of the first certificate of `chain` for client authentication, one for each path to a certificate
+   * of the pool; empty when there is no path. The other certificates of the chain may be in any order.
    */
   validate(chain: readonly X509Certificate[]): readonly Validity[] {
     const [leaf, ...others] = chain.slice(0, maxChain).map((certificate) => candidate(certificate, false));
@@ -95,7 +95,7 @@ function candidate(certificate: X509Certificate, trusted: boolean): Candidate | 
 
 const usable = ({ details }: Candidate): boolean => details.clientAuth && !details.unhandled;
 
-/** Whether an authority may stand above a path, which begins with the client's certificate. */
+/** Whether an authority may extend a path, which starts with the client's certificate. */
 function mayIssue(issuer: Candidate, path: readonly Candidate[]): boolean {
   const between = path.slice(1).filter(({ certificate }) => certificate.subject !== certificate.issuer).length;
   return issuer.certificate.ca && usable(issuer) && between <= issuer.details.pathLength;

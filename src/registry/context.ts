@@ -7,7 +7,9 @@ import {
   type Names,
   type Random,
   StatusError,
+  serverTurns,
   statusError,
+  type Turns,
 } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { Catalog } from './resource/catalog.ts';
@@ -17,7 +19,7 @@ import type { Observer } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';
 import type { WriteQueue } from './write/write-queue.ts';
 
-/** What all verbs share. */
+/** The parts of a registry that all verbs share. */
 export interface RegistryContext {
   readonly store: Store;
   readonly queue: WriteQueue;
@@ -54,7 +56,7 @@ export interface RegistryContext {
   readonly nodeAddresses: readonly string[];
 }
 
-/** How long a read waits for a future resourceVersion (ms). */
+/** Maximum time that a read waits for a future resourceVersion (ms). */
 const maxWaitMs = 3_000;
 
 /** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, and its `failure` */
@@ -83,9 +85,9 @@ export const lookUp = <T>(
 ): Awaitable<T | undefined> =>
   (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
 
-function tooLargeVersion(wanted: number, current: number): StatusError {
+function tooLargeVersion(requested: number, current: number): StatusError {
   const message = 'Too large resource version';
-  return new StatusError(504, 'Timeout', `Timeout: ${message}: ${wanted}, current: ${current}`, {
+  return new StatusError(504, 'Timeout', `Timeout: ${message}: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message }],
     retryAfterSeconds: 1,
   });
@@ -99,7 +101,7 @@ export function withStatusErrors<T>({ resource }: { readonly resource: Resource 
 }
 
 /** The StatusError for any error, which is kept as its cause. */
-function toStatusError(id: GroupResource, error: unknown): StatusError {
+export function toStatusError(id: GroupResource, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);
   switch (error.code) {
@@ -138,3 +140,15 @@ function toStatusError(id: GroupResource, error: unknown): StatusError {
       );
   }
 }
+
+/** From this size on (bytes) a write or an encoding is long work, which runs in turns. */
+export const largeBytes = 8 * 1024;
+
+/** Who carries out a request, as far as its computing time is concerned. */
+interface Timed {
+  readonly turns?: Turns | undefined;
+}
+
+/** The turns of a write whose body and stored object have these sizes (bytes); undefined: it is short. */
+export const turnsOf = ({ turns }: Timed, body: number, stored = 0): Turns | undefined =>
+  body >= largeBytes || stored >= largeBytes ? (turns ?? serverTurns()) : undefined;

@@ -5,6 +5,7 @@ import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { isLate } from '../store/testing/late-store.ts';
 import type { CustomStorage, CustomVersions, ResourceDefinition } from './index.ts';
+import { representObject } from './index.ts';
 import { apply, bench, failure, how, merge, note, optionsOf, remove, update } from './testing/fixtures.ts';
 import { gadgetGroup, gadgets } from './testing/gadgets.ts';
 import type { ObjectBody } from './types.ts';
@@ -199,10 +200,10 @@ describe('objects of several versions', () => {
   });
 
   it('are returned by a dry run in the version of the request, and not stored', async () => {
-    const { write, target, registry, stored, v1beta1 } = custom();
+    const { write, target, stored, v1beta1 } = custom();
     const dry = async (change: Parameters<typeof write>[2], place = {}) => {
       const { object } = await write('gadgets', { version: 'v1beta1', ...place }, change, { dryRun: true });
-      return JSON.parse(registry.encode(target('gadgets', v1beta1), object!)) as ApiObject;
+      return JSON.parse(representObject(target('gadgets', v1beta1), object!, { as: 'object' })) as ApiObject;
     };
     const sent = { verb: 'create', object: { value: gadget({ color: 'red' }, 'v1beta1'), findings: [] } } as const;
     expect(await dry(sent)).toMatchObject({ apiVersion: 'ref.example.com/v1beta1', spec: { color: 'red' } });
@@ -213,7 +214,7 @@ describe('objects of several versions', () => {
     expect(await stored()).toMatchObject({ apiVersion: 'ref.example.com/v1', spec: { color: 'red' } });
   });
 
-  it('are refused with another kind or apiVersion', async () => {
+  it('are rejected with another kind or apiVersion', async () => {
     const { create } = custom();
     expect(await failure(create('gadgets', { ...gadget(), kind: 'Widget' }))).toMatchObject({
       code: 422,
@@ -279,7 +280,9 @@ describe('objects stored under an earlier form of the definition', () => {
   it('are reported when they cannot be converted', async () => {
     const corrupt: string[] = [];
     const observer = {
-      ...{ admission: () => () => {}, mismatch: () => {}, ruleFailure: () => {} },
+      admission: () => () => {},
+      mismatch: () => {},
+      ruleFailure: () => {},
       corrupt: (at: string) => void corrupt.push(at),
     };
     const { create, registry, target } = custom({ observer });
@@ -314,7 +317,7 @@ describe('objects of a definition with defaults', () => {
 });
 
 describe('two registries over one store', () => {
-  it('read what the other one stored in another version and without defaults', async () => {
+  it('read objects that the other one stored in another version and without defaults', async () => {
     const [one, other] = two();
     other.registry.install(gadgets({ storage: 'v1beta1', color: 'red' }));
     await one.create('gadgets', gadget());

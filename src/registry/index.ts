@@ -2,7 +2,7 @@
 
 export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../admission/index.ts';
 export type { CachedObject } from '../cache/index.ts';
-export { consistentCache, waitForRevision } from './context.ts';
+export { consistentCache, largeBytes, waitForRevision } from './context.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './read/column.ts';
 export { readFlag, readWriteOptions, type WriteParameters } from './read/parameters.ts';
 export {
@@ -38,19 +38,19 @@ export {
   type Strategy,
   type StrategyContext,
   type Subresource,
+  type ValidationSoFar,
   type Verb,
   type VirtualList,
   type WriteContext,
 } from './resource/definition.ts';
 export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
 export type { Resource } from './resource/resource.ts';
-export { checkVerb, connectionOf } from './resource/verbs.ts';
-export { largeBytes } from './turns.ts';
+export { checkVerb, connectionOf } from './resource/target.ts';
+
 export type {
   Body,
   Change,
   Connecting,
-  Mismatch,
   NewEntry,
   ObjectBody,
   ObjectFollower,
@@ -61,6 +61,7 @@ export type {
   Registry,
   StreamEvent,
   Target,
+  ValidationMismatch,
   WatchOptions,
   WatchStream,
   WriteOptions,
@@ -69,4 +70,3 @@ export type {
 export type { Allocations, Allocator, Holder, OpenAllocations } from './write/allocator.ts';
 export { internalName, isCustomObject } from './write/body.ts';
 export { deleteOptionsOf, isUnsafe } from './write/delete-options.ts';
-export type { ValidationSoFar } from './write/validation-so-far.ts';

@@ -87,7 +87,7 @@ describe('the depth of a patched object', () => {
     ['strategic', strategic],
   ])('is limited in a %s patch', (_, patch) => refuses(patch({ content: nested(600) })));
 
-  it('is reported before a result that is no object of the kind', () =>
+  it('is reported before a result that is not of the kind', () =>
     refuses(
       json([
         ...Array.from({ length: 30 }, (_, i) => ({
@@ -158,7 +158,7 @@ describe('an object of the greatest depth', () => {
 });
 
 describe('the size of an object', () => {
-  it('leaves room for what a deletion adds', async () => {
+  it('leaves room for the fields that a deletion adds', async () => {
     const { change, read } = bench({ definitions: [boxes] });
     const sized = (length: number) => create(box('x'.repeat(length), { finalizers: ['a/b'] }));
     const refusal = (await failure(change('boxes', {}, sized(2.09e6)))) as StatusError;

@@ -5,7 +5,8 @@ import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '..
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { storeWith } from '../store/testing/store-with.ts';
-import { deleteOptionsOf, readWriteOptions } from './index.ts';
+import { deleteOptionsOf, readWriteOptions, type Target } from './index.ts';
+import { checkVerb } from './resource/target.ts';
 import { type Bench, bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('a store that another server writes to', () => {
@@ -64,25 +65,33 @@ describe('errors of the store', () => {
   });
 });
 
-describe('verbs', () => {
-  it('fail with 405 where others are served, and with 404 where none is', async () => {
-    const { registry, target, create } = bench();
-    expect(await failure(registry.list(target('reviews'), {}))).toMatchObject({
-      code: 405,
-      reason: 'MethodNotAllowed',
-      message: 'the server does not allow this method on the requested resource',
-      details: {},
-    });
-    expect(await failure(registry.get(target('reviews', { name: 'x' }), {}))).toMatchObject({ code: 404 });
-    await create('deployments', { metadata: { name: 'd' } });
-    const status = { name: 'd', subresource: 'status' };
-    expect((await registry.get(target('deployments', status), {})).name).toBe('d');
-    expect(await failure(registry.list(target('deployments', status), {}))).toMatchObject({ code: 405 });
-    expect(await failure(registry.get(target('configmaps', status), {}))).toMatchObject({
-      code: 404,
-      message: 'the server could not find the requested resource',
-      details: {},
-    });
+describe('the check of a verb', () => {
+  const { target } = bench();
+  const check = (verb: string, at: Target) => () => checkVerb(at, verb);
+  const notAllowed = {
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  };
+  const notFound = { code: 404, message: 'the server could not find the requested resource', details: {} };
+  const status = { name: 'd', subresource: 'status' };
+
+  it('accepts a verb that is served at the path', () => {
+    expect(check('get', target('deployments', status))).not.toThrow();
+    expect(check('create', target('configmaps'))).not.toThrow();
+  });
+
+  it('throws 405 where only other verbs are served', () => {
+    expect(check('list', target('reviews'))).toThrow(expect.objectContaining(notAllowed));
+    expect(check('list', target('deployments', status))).toThrow(expect.objectContaining(notAllowed));
+    expect(check('create', target('configmaps', { namespace: '' }))).toThrow(expect.objectContaining(notAllowed));
+  });
+
+  it('throws 404 where no verb is served, and for the watch of a subresource', () => {
+    expect(check('get', target('reviews', { name: 'x' }))).toThrow(expect.objectContaining(notFound));
+    expect(check('get', target('configmaps', status))).toThrow(expect.objectContaining(notFound));
+    expect(check('watch', target('deployments', status))).toThrow(expect.objectContaining(notFound));
   });
 });
 
@@ -170,7 +179,7 @@ describe('query parameters of writes', () => {
     });
   });
 
-  const refusals: [Parameters<typeof read>, string][] = [
+  const rejections: [Parameters<typeof read>, string][] = [
     [
       ['create', { dryRun: ['Some'] }],
       'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
@@ -192,7 +201,7 @@ describe('query parameters of writes', () => {
       'UpdateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
     ],
   ];
-  it.each(refusals)('%j', (parameters, message) => {
+  it.each(rejections)('%j', (parameters, message) => {
     expect(() => read(...parameters)).toThrow(message);
   });
 

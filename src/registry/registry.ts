@@ -12,12 +12,11 @@ import type { Store } from '../store/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { cachedReads } from './read/cached-reads.ts';
 import { follow } from './read/follow.ts';
-import { get, list } from './read/read.ts';
-import { getVirtual, listVirtual } from './read/virtual-list.ts';
-import { watch } from './read/watch.ts';
+import { createGet, list } from './read/read.ts';
+import { listVirtual } from './read/virtual-list.ts';
+import { createWatch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
 import { connect } from './resource/connect.ts';
-import { encode } from './resource/convert.ts';
 import type {
   ReferenceCheck,
   ResourceDefinition,
@@ -26,7 +25,6 @@ import type {
   WriteCheck,
 } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
-import { checkServed } from './resource/verbs.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';
 import { deleteCollection } from './write/delete-collection.ts';
@@ -115,35 +113,19 @@ export function createRegistry(options: RegistryOptions): Registry {
     resourceOf: catalog.findResource,
     install: catalog.install,
     remove: catalog.remove,
-    get: async (target, read) => {
-      checkServed(target, 'get');
-      const { resource } = target;
-      const isVirtual = resource.definition.virtual === true;
-      return withStatusErrors(target, isVirtual ? getVirtual(registry, target) : get(registry, target, read));
-    },
-    list: async (target, read) => {
-      checkServed(target, 'list');
-      const { resource } = target;
-      const isVirtual = resource.definition.virtual === true;
+    get: createGet(registry),
+    list: (target, read) => {
+      const isVirtual = target.resource.definition.virtual === true;
       return withStatusErrors(target, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
     },
-    watch: async (target, read) => {
-      checkServed(target, 'watch');
-      return withStatusErrors(target, watch(registry, target, read));
-    },
-    write: async (target, change, how) => {
-      checkServed(target, change.verb);
-      return withStatusErrors(target, carryOut(registry, target, change, how));
-    },
-    deleteCollection: async (target, read, deleteOptions, how) => {
-      checkServed(target, 'deletecollection');
-      return withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how));
-    },
-    connect: async (target, call) => withStatusErrors(target, connect(registry, target, call)),
+    watch: createWatch(registry),
+    write: (target, change, how) => withStatusErrors(target, carryOut(registry, target, change, how)),
+    deleteCollection: (target, read, deleteOptions, how) =>
+      withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how)),
+    connect: (target, call) => withStatusErrors(target, connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,
-    encode,
     follow: async (id, follower, options) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
@@ -173,8 +155,8 @@ async function carryOut(
 }
 
 function contextOf(
-  { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
-  made: Pick<RegistryContext, 'catalog' | 'cachedReads' | 'features' | 'observer'>,
+  { store, names, clock, random, admission, authorize, ...options }: RegistryOptions,
+  parts: Pick<RegistryContext, 'catalog' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
     store,
@@ -182,21 +164,21 @@ function contextOf(
     names,
     clock,
     random,
-    admission: createChain(admission, { clock, timer: made.observer.admission }),
+    admission: createChain(admission, { clock, timer: parts.observer.admission }),
     authorize,
-    reviewHandlers: given.reviewHandlers ?? new Map(),
-    writeChecks: byResource(made.catalog.resources, given.writeChecks),
-    referenceChecks: byResource(made.catalog.resources, given.referenceChecks),
-    virtualLists: given.virtualLists ?? new Map(),
-    openAllocations: given.openAllocations,
-    tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
-    historyMs: given.historyMs ?? 5 * 60_000,
-    watchBufferBytes: given.watchBufferBytes ?? 8 * 1024 * 1024,
-    watchSeconds: given.watchSeconds ?? 1_800,
-    garbageCollector: given.garbageCollector ?? false,
-    allowPrivileged: given.allowPrivileged ?? false,
-    nodeAddresses: given.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
-    ...made,
+    reviewHandlers: options.reviewHandlers ?? new Map(),
+    writeChecks: byResource(parts.catalog.resources, options.writeChecks),
+    referenceChecks: byResource(parts.catalog.resources, options.referenceChecks),
+    virtualLists: options.virtualLists ?? new Map(),
+    openAllocations: options.openAllocations,
+    tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
+    historyMs: options.historyMs ?? 5 * 60_000,
+    watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
+    watchSeconds: options.watchSeconds ?? 1_800,
+    garbageCollector: options.garbageCollector ?? false,
+    allowPrivileged: options.allowPrivileged ?? false,
+    nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
+    ...parts,
   };
 }
 

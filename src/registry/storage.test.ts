@@ -39,7 +39,7 @@ describe('a deletion that begins with the cached object', () => {
     expect(await stored()).toBeUndefined();
   });
 
-  it('deletes what has been written since', async () => {
+  it('deletes an object that has been written since', async () => {
     const made = await pair();
     const { metadata } = await change(made, '2');
     expect(await made.drop()).toMatchObject({ deleted: { name: 'one', uid: metadata.uid } });
@@ -52,21 +52,21 @@ describe('a deletion that begins with the cached object', () => {
     expect(await failure(made.drop())).toMatchObject({ code: 404 });
   });
 
-  it('is refused for the current object after one validation', async () => {
+  it('is rejected for the current object after one validation', async () => {
     const { drop, validate, stored } = await pair(() => true);
     expect(await failure(drop())).toMatchObject({ code: 403 });
     expect(validate).toHaveBeenCalledTimes(1);
     expect(await stored()).toBeDefined();
   });
 
-  it('is validated again when only the cached object is refused', async () => {
+  it('is validated again when only the cached object is rejected', async () => {
     const made = await pair(({ data }) => (data as { a: string }).a === '1');
     await change(made, '2');
     expect((await made.drop()).deleted?.name).toBe('one');
     expect(made.validate).toHaveBeenCalledTimes(2);
   });
 
-  it('is refused when only the cached object may be deleted', async () => {
+  it('is rejected when only the cached object may be deleted', async () => {
     const made = await pair(({ data }) => (data as { a: string }).a === '2');
     await change(made, '2');
     expect(await failure(made.drop())).toMatchObject({ code: 403 });
@@ -142,7 +142,7 @@ describe('a list with objects that cannot be read', () => {
 });
 
 describe('a page of objects that few of many match', () => {
-  it('takes a number of reads that depends on how many are looked at, and none from the cache', async () => {
+  it('reads the store as often as the number of visited objects requires, and never for a list from the cache', async () => {
     const made = bench();
     const rare = new Set([700, 1_400]);
     for (let i = 0; i < 1_500; i++) {

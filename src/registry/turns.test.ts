@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type ApiObject, fieldError, type JsonObject, scheduler } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
+import { largeBytes, turnsOf } from './context.ts';
 import { type Change, representList, type Strategy } from './index.ts';
 import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
-import { largeBytes, turnsOf } from './turns.ts';
 
 it('a write is long work from 8 KiB on', () => {
   expect(turnsOf({}, largeBytes - 1, undefined)).toBeUndefined();
@@ -98,7 +98,7 @@ describe('a write', () => {
     expect(stored.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' });
   });
 
-  it('of more than can be stored is refused before validation', async () => {
+  it('that is too large to be stored is rejected before validation', async () => {
     const { change } = bench();
     const { value, size } = body('Not a name', 25_000);
     const refused = await failure(change('configmaps', {}, { verb: 'create', object: { value, findings: [], size } }));
@@ -125,5 +125,6 @@ it('a table of large objects is sent in smaller pieces', async () => {
   const at = target('configmaps');
   const view = { as: 'table', version: 'v1', includeObject: 'None', now: 0 } as const;
   const pieces = [...representList(at, await registry.list(at, {}), view)];
-  expect(pieces).toHaveLength(4);
+  // Reading an object gives an empty piece for each step.
+  expect(pieces.filter((piece) => piece !== '')).toHaveLength(4);
 });

@@ -3,7 +3,6 @@ import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type {
   Annotate,
   ApiObject,
-  ByteString,
   Features,
   FieldErrorReason,
   Json,
@@ -115,7 +114,7 @@ export interface WriteOptions {
   readonly warnings: Set<string>;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
-  /** Is told of the stages of the write. Absent: the write is none of a request, or one of several at a time. */
+  /** Receives the stages of the write. Absent: the write does not belong to a request, or is one of several of a request. */
   readonly stages?: Stages | undefined;
   /** As for a read. */
   readonly turns?: Turns | undefined;
@@ -152,19 +151,19 @@ export interface WriteResult {
 export interface Observer {
   readonly admission: StepTimer;
   /** Declarative and handwritten validation of a kind disagree about a field. */
-  readonly mismatch: (difference: Mismatch) => void;
+  readonly mismatch: (difference: ValidationMismatch) => void;
   /** A declarative rule threw an error. */
   readonly ruleFailure: (kind: string, error: unknown) => void;
   /** A stored object is corrupt. Reported once for each key and revision. */
   readonly corrupt: CorruptReport;
   /** Stored data of a resource is damaged. Its cause is that of the store. */
   readonly damaged?: ((error: StatusError) => void) | undefined;
-  /** So many objects more have been read into a cache that is loaded. */
+  /** This many more objects have been read into a cache that is being loaded. */
   readonly read?: ((objects: number) => void) | undefined;
 }
 
 /** Holds no values, which may be secret. */
-export interface Mismatch {
+export interface ValidationMismatch {
   readonly group: string;
   readonly kind: string;
   readonly field: string;
@@ -172,7 +171,7 @@ export interface Mismatch {
   readonly declarative: readonly FieldErrorReason[];
 }
 
-/** Every verb of every resource. @throws StatusError and nothing else */
+/** Every verb of every resource. The caller checks with `checkVerb` that the target serves it. @throws only StatusError */
 export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
@@ -190,6 +189,7 @@ export interface Registry {
   install(custom: CustomVersions): void;
   /** No longer serves a custom resource, and ends its watches. Its objects remain in the store. */
   remove(group: string, plural: string): void;
+  /** The object, at least as new as the requested resourceVersion. @throws StatusError 404 */
   get(target: Target, options: ReadOptions): Promise<CachedObject>;
   list(target: Target, options: ReadOptions): Promise<ObjectList>;
   /** Batches of events in order, the initial ones first; ends after its timeout or when `close` is called. */
@@ -214,12 +214,10 @@ export interface Registry {
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
   readonly objects: ServerObjects;
   readonly features: Features;
-  /** The object in the version of the request: the stored bytes where that is the storage version. */
-  encode(target: Target, object: CachedObject): ByteString;
   /**
-   * Tells `follower` every object of a resource, named `roles.rbac.example.org`, and from then on every change as the watch
-   * cache applies it: a write by this server before it is answered, for which the resource must be declared as followed.
-   * Resolves once all objects have been told. @throws StatusError when the registry is closed before
+   * Calls `follower` with every object of a resource, such as `roles.rbac.example.org`, and from then on with every change
+   * as the watch cache applies it: for a write by this server before it is answered, if the resource is declared as
+   * followed. Resolves after the first call for each object. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower, options?: FollowOptions): Promise<void>;
   /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */
@@ -229,7 +227,7 @@ export interface Registry {
 }
 
 export interface FollowOptions {
-  /** The follower may be told of a write after it is answered: the resource need not be declared as followed. */
+  /** The call for a write may come after its response: the resource need not be declared as followed. */
   readonly late?: boolean;
 }
 

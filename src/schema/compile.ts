@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, type Names, Pace, type Path, type Steps, statusError } from '../meta/index.ts';
 import { remember } from './access.ts';
 import type { StructSchema } from './declare.ts';
-import { DecoderFactory, decodeInSteps, Mismatch, newWalk, type StructDecoder } from './decode.ts';
+import { DecoderFactory, decodeInSteps, newWalk, type StructDecoder, TypeMismatchError } from './decode.ts';
 import { inspect, inspectInSteps } from './inspect.ts';
 
 /** A compiled struct schema, which decodes values. */
@@ -50,7 +50,7 @@ function decodeWhole(schema: StructSchema, names: Names, { decode }: StructDecod
     const value = decode(input, walk);
     return { value, unknown: walk.dropped ? inspect(schema, input, names) : none };
   } catch (error) {
-    if (!(error instanceof Mismatch)) throw error;
+    if (!(error instanceof TypeMismatchError)) throw error;
     inspect(schema, input, names);
     throw statusError.internal(`a value is not of type ${schema.name}`, error);
   }
@@ -63,7 +63,7 @@ function* decodeWholeInSteps(schema: StructSchema, names: Names, decoder: Struct
     const value = (yield* decodeInSteps(decoder, input, walk, new Pace())) as JsonObject;
     return { value, unknown: walk.dropped ? yield* inspectInSteps(schema, input, names) : none };
   } catch (error) {
-    if (!(error instanceof Mismatch)) throw error;
+    if (!(error instanceof TypeMismatchError)) throw error;
     yield* inspectInSteps(schema, input, names);
     throw statusError.internal(`a value is not of type ${schema.name}`, error);
   }

@@ -5,12 +5,12 @@ import { validate } from './validate.ts';
 
 /** The kind of a configuration file in one version. */
 interface VersionedKind {
-  /** `{domain}` stands for the API domain. */
+  /** The placeholder `{domain}` is replaced with the API domain. */
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** What a configuration of type `T` looks like. */
+/** The format of a configuration of type `T`. */
 export interface ConfigurationFormat<T = unknown> {
   /** The present version first. Empty: it has neither `apiVersion` nor `kind`. */
   readonly kinds: readonly VersionedKind[];
@@ -19,8 +19,8 @@ export interface ConfigurationFormat<T = unknown> {
   check?(configuration: T, names: Names): FieldError[];
 }
 
-export const versionedKinds = (group: string, kind: string, ...given: readonly string[]): VersionedKind[] =>
-  given.map((version) => ({ apiVersion: `${group}.{domain}/${version}`, kind }));
+export const versionedKinds = (group: string, kind: string, ...versions: readonly string[]): VersionedKind[] =>
+  versions.map((version) => ({ apiVersion: `${group}.{domain}/${version}`, kind }));
 
 /** Decodes and validates a configuration. Each problem names a field. */
 export function decodeConfiguration<T>(
@@ -55,6 +55,6 @@ function kindProblems(
   if (kinds.length === 0) return [];
   const known = kinds.map((one) => ({ ...one, apiVersion: one.apiVersion.replace('{domain}', domain) }));
   if (known.some((one) => one.apiVersion === apiVersion && one.kind === kind)) return [];
-  const wanted = known.map((one) => `${one.kind} of ${one.apiVersion}`).join(', ');
-  return [`apiVersion and kind: ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)} must be one of ${wanted}`];
+  const supported = known.map((one) => `${one.kind} of ${one.apiVersion}`).join(', ');
+  return [`apiVersion and kind: ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)} must be one of ${supported}`];
 }

@@ -30,23 +30,23 @@ export type ScalarName =
   | 'quantity'
   /** A 32-bit integer or text. */
   | 'intOrString'
-  /** Any JSON value, kept as it is. */
+  /** Any JSON value, unchanged. */
   | 'any'
-  /** Any JSON object, kept as it is. */
+  /** Any JSON object, unchanged. */
   | 'object';
 
 export interface ScalarSchema<T = unknown> {
   readonly type: ScalarName;
-  /** Never set: the TypeScript type of a value. */
+  /** Never set; carries the TypeScript type of a value. */
   readonly $value?: T;
 }
 
 export interface ListSchema<E extends Schema = Schema> {
   readonly type: 'list';
   readonly element: E;
-  /** A longer list is refused when it is decoded: 413. */
+  /** Maximum number of items; decoding rejects a longer list with 413. */
   readonly most?: number;
-  /** As for a field, where the list is not that of a field. */
+  /** As in {@link FieldOptions}, for a list that is not the value of a field. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
 }
@@ -55,7 +55,7 @@ export interface ListSchema<E extends Schema = Schema> {
 export interface MapSchema<V extends Schema = Schema> {
   readonly type: 'map';
   readonly value: V;
-  /** As for a field, where the map is not that of a field. */
+  /** As in {@link FieldOptions}, for a map that is not the value of a field. */
   readonly mapType?: 'atomic' | 'granular';
 }
 
@@ -74,19 +74,19 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly fields: F;
   /** `atomic`: the whole struct has one field manager, and an apply replaces it. */
   readonly structType?: 'atomic' | 'granular';
-  /** Undeclared fields have any value and are managed. Decoding drops them. */
+  /** Undeclared fields may have any value and are tracked in managed fields. Decoding drops them. */
   readonly open?: boolean;
-  /** The names of the fields are data: they hold no placeholders of `expandNames`. */
+  /** The field names are plain data without placeholders of `expandNames`. */
   readonly literal?: boolean;
 }
 
-/** A schema that is declared later or recursive. */
+/** A reference to a schema that is declared later or is recursive. */
 export interface LazySchema<S extends Schema = Schema> {
   readonly type: 'lazy';
   readonly resolve: () => S;
 }
 
-// Interfaces, because a type alias may not refer to itself here.
+// Interfaces, because a type alias cannot refer to itself here.
 export type Schema = ScalarSchema | ListAny | MapAny | EitherAny | StructAny | LazyAny;
 interface ListAny extends ListSchema<Schema> {}
 interface MapAny extends MapSchema<Schema> {}
@@ -101,18 +101,16 @@ export interface Fields {
 export interface FieldOptions {
   /** Validation rejects an absent value, `null` and the empty string. */
   readonly required?: boolean;
-  /** `required` in OpenAPI alone: validation accepts an empty value. */
+  /** Required in OpenAPI only: validation accepts an empty value. */
   readonly emptyOk?: boolean;
   /**
-   * Encoded even when absent or empty: as `""`, `0`, `false`, `{}`, or `null` for a list or map. A struct that is not
-   * nullable is always encoded.
+   * Whether the field is encoded even when absent or empty: as `""`, `0`, `false`, `{}`, or `null` for a list or map. A
+   * struct that is not nullable is always encoded.
    */
   readonly always?: boolean;
-  /**
-   * A pointer field: `0`, `false`, `""` and `{}` differ from an absent value and are kept. Otherwise they are dropped.
-   */
+  /** Whether `0`, `false`, `""` and `{}` differ from an absent value (a pointer field). Otherwise decoding drops them. */
   readonly nullable?: boolean;
-  /** The default of an absent value, set on decoding. */
+  /** The default value, set by decoding when the field is absent. */
   readonly default?: Json;
   /** The supported values. Validation rejects others unless `open`. */
   readonly known?: readonly string[];
@@ -126,22 +124,22 @@ export interface FieldOptions {
   /** Declarative validation does not reject duplicates of a `set` or `map`. */
   readonly duplicates?: boolean;
   readonly mapType?: 'atomic' | 'granular';
-  /** As in OpenAPI: `merge`, `replace`, `retainKeys`, `merge,retainKeys`. */
+  /** As in OpenAPI: `merge`, `replace`, `retainKeys` or `merge,retainKeys`. */
   readonly patchStrategy?: string;
   readonly patchMergeKey?: string;
-  /** Name in protobuf where it is not the JSON name. */
+  /** The protobuf name where it differs from the JSON name. */
   readonly protoName?: string;
-  /** Encoded in protobuf even when absent, although it is nullable in JSON. */
+  /** Whether protobuf encodes the field even when absent, although it is nullable in JSON. */
   readonly protoAlways?: boolean;
-  /** A named list type: protobuf encodes it as a message with the field 1 `items`, as it does every list in a map. */
+  /** A named list type, which protobuf encodes as a message with the field 1 `items`, as it does every list in a map. */
   readonly protoMessage?: boolean;
   /**
    * The feature gate of the field: while it is off, writes drop the field unless the stored object uses the feature.
    */
   readonly gate?: FeatureName;
   /**
-   * The validation of the field is also handwritten in the kind. The handwritten errors are reported, and compared with
-   * those of declarative validation, unless the feature DeclarativeValidationTakeover is on.
+   * The kind also has handwritten validation for the field. Its errors are reported, and compared with those of declarative
+   * validation, unless the feature DeclarativeValidationTakeover is on.
    */
   readonly declarative?: boolean;
 }
@@ -150,17 +148,17 @@ export interface Field<S extends Schema = Schema> extends FieldOptions {
   /** Protobuf field number. */
   readonly tag: number;
   readonly schema: S;
-  /** The embedded message of the field in protobuf; in JSON the field is inlined in the parent. */
+  /** The message that contains the field in protobuf; in JSON the field is inlined in the parent. */
   readonly via?: Via;
 }
 
-/** An embedded message, whose fields are inlined in JSON. */
+/** An embedded message whose fields are inlined in JSON. */
 export interface Via {
   /** Its field number in the parent. */
   readonly tag: number;
   readonly protoName: string;
   readonly message: string;
-  /** The embedded message inside it that has the field. */
+  /** The embedded message inside this one that contains the field. */
   readonly inner?: Via;
 }
 
@@ -168,7 +166,7 @@ const scalar = <T>(type: ScalarName): ScalarSchema<T> => ({ type });
 export const string = scalar<string>('string');
 export const bool = scalar<boolean>('bool');
 export const int32 = scalar<number>('int32');
-/** A `bigint` beyond 2^53. */
+/** A `bigint` where a double is not exact (beyond 2^53). */
 export const int64 = scalar<number>('int64');
 export const double = scalar<number>('double');
 export const bytes = scalar<string>('bytes');
@@ -185,7 +183,7 @@ export const list = <E extends Schema>(element: E, options: { readonly most?: nu
   element,
   ...options,
 });
-/** A list that is short in every honest object, such as the containers of a pod: each item costs several checks. */
+/** A list that is short in every legitimate object, such as the containers of a pod: each item costs several checks. */
 export const shortList = <E extends Schema>(element: E): ListSchema<E> => list(element, { most: MAX_SHORT_LIST });
 export const map = <V extends Schema>(value: V): MapSchema<V> => ({ type: 'map', value });
 export const either = <S extends Schema>(name: string, ...options: S[]): EitherSchema<S> => ({
@@ -207,7 +205,7 @@ export const struct = <const F extends Fields>(
   options: { structType?: 'atomic' | 'granular' } = {},
 ): StructSchema<F> => ({ type: 'struct', name, fields, ...options });
 
-/** The fields of an embedded struct, to be spread into a declaration: in JSON they are inlined in the parent. */
+/** Returns the fields of an embedded struct, to spread into a declaration: JSON inlines them in the parent. */
 export function inline<F extends Fields>(tag: number, protoName: string, message: StructSchema<F>): F {
   const outer: Via = { tag, protoName, message: message.name };
   const moved = ({ via, ...rest }: Field): Field => ({
@@ -218,7 +216,7 @@ export function inline<F extends Fields>(tag: number, protoName: string, message
 }
 
 /** The TypeScript type of a decoded value. */
-// The first line stops the infinite inference of the general type `Schema`.
+// The first line stops infinite inference for the general type `Schema`.
 export type Infer<S> = Schema extends S
   ? unknown
   : S extends { readonly type: 'struct'; readonly fields: infer F }

@@ -29,15 +29,15 @@ export interface Walk {
 
 export const newWalk = (): Walk => ({ dropped: false, depth: 0, emptyMap: false });
 
-/** Returns the normal form of a value. @throws Mismatch for a value of the wrong type */
+/** Returns the normal form of a value. @throws TypeMismatchError for a value of the wrong type */
 type Decoder = (value: Json, walk: Walk) => Json;
 
 /** The same in steps, for a large value. */
 type StepDecoder = (value: Json, walk: Walk, pace: Pace) => Steps<Json>;
 
-/** A value of the wrong type. It carries no path or reason: {@link inspect} finds them. */
-export class Mismatch extends Error {}
-const mismatch = new Mismatch('the value is not of its type');
+/** A value of the wrong type. Contains neither path nor reason: {@link inspect} finds them. */
+export class TypeMismatchError extends Error {}
+const typeMismatch = new TypeMismatchError('the value is not of its type');
 
 /** Compiles decoders: one per struct, completed on first use. */
 export class DecoderFactory {
@@ -111,7 +111,7 @@ function scalarDecoder({ read, zero }: Scalar): ValueDecoder {
   return {
     decode: (value) => {
       const normal = read(value);
-      if (normal === undefined) throw mismatch;
+      if (normal === undefined) throw typeMismatch;
       return normal;
     },
     decodeInSteps: undefined,
@@ -123,14 +123,14 @@ function listDecoder(element: ValueDecoder, most: number): ValueDecoder {
   const { decode, zero } = element;
   return {
     decode: (value, walk) => {
-      if (!Array.isArray(value)) throw mismatch;
+      if (!Array.isArray(value)) throw typeMismatch;
       if (value.length > most) throw statusError.tooMany('items in one list', most);
       const out: Json[] = [];
       for (const item of value) out.push(item === null ? zero() : decode(item, walk));
       return out;
     },
     *decodeInSteps(value, walk, pace) {
-      if (!Array.isArray(value)) throw mismatch;
+      if (!Array.isArray(value)) throw typeMismatch;
       if (value.length > most) throw statusError.tooMany('items in one list', most);
       const out: Json[] = [];
       for (const item of value) out.push(yield* entryInSteps(element, item, walk, pace));
@@ -144,7 +144,7 @@ function mapDecoder(element: ValueDecoder, most: number): ValueDecoder {
   const { decode, zero } = element;
   return {
     decode: (value, walk) => {
-      if (!isJsonObject(value)) throw mismatch;
+      if (!isJsonObject(value)) throw typeMismatch;
       const keys = Object.keys(value);
       if (keys.length > most) throw tooManyQuantities();
       if (!isSorted(keys)) keys.sort();
@@ -157,11 +157,11 @@ function mapDecoder(element: ValueDecoder, most: number): ValueDecoder {
       return out;
     },
     *decodeInSteps(value, walk, pace) {
-      if (!isJsonObject(value)) throw mismatch;
-      const given = Object.keys(value);
-      if (given.length > most) throw tooManyQuantities();
+      if (!isJsonObject(value)) throw typeMismatch;
+      const unsortedKeys = Object.keys(value);
+      if (unsortedKeys.length > most) throw tooManyQuantities();
       yield;
-      const keys = isSorted(given) ? given : yield* sortedTexts(given);
+      const keys = isSorted(unsortedKeys) ? unsortedKeys : yield* sortedTexts(unsortedKeys);
       const out: JsonObject = {};
       for (const key of keys) setKey(out, key, yield* entryInSteps(element, value[key] as Json, walk, pace));
       walk.emptyMap = keys.length === 0;
@@ -185,7 +185,7 @@ function eitherDecoder(schema: EitherSchema, factory: DecoderFactory): ValueDeco
   const optionFor = (value: Json): ValueDecoder => {
     options ??= schema.options.map((option) => ({ schema: option, decoder: factory.of(option) }));
     for (const option of options) if (suits(option.schema, value)) return option.decoder;
-    throw mismatch;
+    throw typeMismatch;
   };
   return {
     decode: (value, walk) => optionFor(value).decode(value, walk),
@@ -222,27 +222,27 @@ export function suits(schema: Schema, value: Json): boolean {
 
 /** Counts the depth: every recursive type has a lazy schema. */
 function lazyDecoder(make: () => ValueDecoder): ValueDecoder {
-  let made: ValueDecoder | undefined;
+  let decoder: ValueDecoder | undefined;
   return {
     decode: (value, walk) => {
-      made ??= make();
-      if (walk.depth === MAX_DEPTH) throw mismatch;
+      decoder ??= make();
+      if (walk.depth === MAX_DEPTH) throw typeMismatch;
       walk.depth++;
-      const out = made.decode(value, walk);
+      const out = decoder.decode(value, walk);
       walk.depth--;
       return out;
     },
     *decodeInSteps(value, walk, pace) {
-      made ??= make();
-      if (walk.depth === MAX_DEPTH) throw mismatch;
+      decoder ??= make();
+      if (walk.depth === MAX_DEPTH) throw typeMismatch;
       walk.depth++;
-      const out = yield* decodeInSteps(made, value, walk, pace);
+      const out = yield* decodeInSteps(decoder, value, walk, pace);
       walk.depth--;
       return out;
     },
     zero: () => {
-      made ??= make();
-      return made.zero();
+      decoder ??= make();
+      return decoder.zero();
     },
   };
 }
@@ -269,19 +269,19 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
   let compiled: CompiledStruct | undefined;
   let zero: JsonObject | undefined;
   const decode = (value: Json, walk: Walk): JsonObject => {
-    if (!isJsonObject(value)) throw mismatch;
+    if (!isJsonObject(value)) throw typeMismatch;
     compiled ??= make();
     const { indexes, fields } = compiled;
-    const given = new Array<Json | undefined>(fields.length);
+    const fieldValues = new Array<Json | undefined>(fields.length);
     for (const key in value) {
       const index = indexes.get(key);
       if (index === undefined) walk.dropped = true;
-      else given[index] = value[key];
+      else fieldValues[index] = value[key];
     }
     const out: JsonObject = {};
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i] as FieldDecoder;
-      const item = given[i];
+      const item = fieldValues[i];
       setField(out, field, item === undefined || item === null ? undefined : field.decode(item, walk), walk);
     }
     return out;
@@ -289,20 +289,20 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
   return {
     decode,
     *decodeInSteps(value, walk, pace) {
-      if (!isJsonObject(value)) throw mismatch;
+      if (!isJsonObject(value)) throw typeMismatch;
       compiled ??= make();
       const { indexes, fields } = compiled;
-      const given = new Array<Json | undefined>(fields.length);
+      const fieldValues = new Array<Json | undefined>(fields.length);
       const keys = Object.keys(value);
       yield;
       for (const key of keys) {
         const index = indexes.get(key);
         if (index === undefined) walk.dropped = true;
-        else given[index] = value[key];
+        else fieldValues[index] = value[key];
       }
       const out: JsonObject = {};
       for (const [i, field] of fields.entries()) {
-        const item = given[i];
+        const item = fieldValues[i];
         const absent = item === undefined || item === null;
         setField(out, field, absent ? undefined : yield* decodeInSteps(field, item, walk, pace), walk);
       }
@@ -315,7 +315,7 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
   };
 }
 
-/** Sets a decoded field; undefined: it is not given. */
+/** Sets a decoded field; `undefined` means that it is absent. */
 function setField(out: JsonObject, field: FieldDecoder, value: Json | undefined, { emptyMap }: Walk): void {
   if (value !== undefined && !(field.dropsZero && (field.isMap ? emptyMap : isZero(value)))) {
     setKey(out, field.name, value);

@@ -57,9 +57,9 @@ export function dropGated(object: JsonObject, old: JsonObject | undefined, field
   const found: { readonly gate: FeatureName; readonly drop: () => void }[] = [];
   search(object, fields, (gate, holder, name) => found.push({ gate, drop: () => delete holder[name] }));
   if (found.length === 0) return;
-  const kept = new Set<FeatureName>();
-  if (old !== undefined) search(old, fields, (gate) => kept.add(gate));
-  for (const { gate, drop } of found) if (!kept.has(gate)) drop();
+  const usedGates = new Set<FeatureName>();
+  if (old !== undefined) search(old, fields, (gate) => usedGates.add(gate));
+  for (const { gate, drop } of found) if (!usedGates.has(gate)) drop();
 }
 
 type Found = (gate: FeatureName, holder: JsonObject, name: string) => void;

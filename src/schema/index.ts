@@ -1,4 +1,4 @@
-/** The structural schema of a type: declaration, decoding, pruning, defaulting, declarative validation, OpenAPI, configuration files. */
+/** Schemas of types: declared once, used to decode, prune, default, validate and document objects and configuration files. */
 export { fieldsOf, type Resolved, remember, resolve } from './access.ts';
 export { isBase64 } from './base64.ts';
 export { type CompiledType, compile, type Decoded } from './compile.ts';

@@ -121,13 +121,13 @@ function pathOf(trail: Trail | undefined): Path {
 function wrongType(schema: Schema, value: Json, position: Position): StatusError {
   const scalar = scalarOf(schema);
   const number = typeof value === 'number' || typeof value === 'bigint';
-  const given = number && scalar?.numeric === true ? `number ${value}` : typeKind(value);
+  const actualType = number && scalar?.numeric === true ? `number ${value}` : typeKind(value);
   const target =
     position.struct === ''
       ? 'Go value'
       : `Go struct field ${position.struct.slice(position.struct.lastIndexOf('.') + 1)}.${position.fields}`;
   return statusError.badRequest(
-    `json: cannot unmarshal ${given} into ${target} of type ${scalar?.wrongTypeName ?? typeName(schema)}`,
+    `json: cannot unmarshal ${actualType} into ${target} of type ${scalar?.wrongTypeName ?? typeName(schema)}`,
   );
 }
 

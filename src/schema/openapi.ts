@@ -17,7 +17,7 @@ type Dialect = 'v2' | 'v3';
 /** The kinds under which a struct is served. */
 type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
 
-/** What a type means, or one of its fields: a text with the placeholders of `expandNames`; undefined when not known. */
+/** Describes a type or one of its fields, with placeholders of `expandNames`; undefined without a description. */
 export type Describe = (typeName: string, field?: string) => string | undefined;
 
 export interface OpenApiSchemaOptions {
@@ -95,13 +95,13 @@ function structSchema(schema: StructSchema, writer: Writer): JsonObject {
   const required: string[] = [];
   for (const [declared, field] of Object.entries(schema.fields)) {
     const name = fieldName(schema, declared, writer.names);
-    setKey(properties, name, fieldSchema(field, writer, described(writer, schema.name, declared)));
+    setKey(properties, name, fieldSchema(field, writer, descriptionOf(writer, schema.name, declared)));
     if (field.required === true) required.push(name);
   }
   const { extension } = writer.names;
   const kinds = writer.kindsOf(schema);
   return {
-    ...described(writer, schema.name),
+    ...descriptionOf(writer, schema.name),
     type: 'object',
     ...(required.length === 0 ? {} : { required }),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
@@ -112,7 +112,7 @@ function structSchema(schema: StructSchema, writer: Writer): JsonObject {
   };
 }
 
-function described({ describe, names }: Writer, typeName: string, field?: string): JsonObject {
+function descriptionOf({ describe, names }: Writer, typeName: string, field?: string): JsonObject {
   const text = describe(typeName, field);
   return text === undefined ? {} : { description: expandNames(text, names) };
 }
@@ -170,7 +170,7 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
     case 'map':
       return { type: 'object', additionalProperties: schemaOf(schema.value, writer) };
     case 'either':
-      return refer(openApiName(schema.name, writer.names), () => described(writer, schema.name), writer);
+      return refer(openApiName(schema.name, writer.names), () => descriptionOf(writer, schema.name), writer);
     case 'lazy':
       return schemaOf(resolve(schema), writer);
     default:
@@ -179,9 +179,9 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
 }
 
 function scalarSchema(type: ScalarName, writer: Writer): JsonObject {
-  const named = namedScalars[type];
-  if (named === undefined) return { ...plainScalars[type] };
-  return refer(`${writer.names.openApi}.${named.name}`, () => ({ ...named[writer.dialect] }), writer);
+  const namedScalar = namedScalars[type];
+  if (namedScalar === undefined) return { ...plainScalars[type] };
+  return refer(`${writer.names.openApi}.${namedScalar.name}`, () => ({ ...namedScalar[writer.dialect] }), writer);
 }
 
 const plainScalars: { readonly [type in ScalarName]?: JsonObject } = {
@@ -202,13 +202,17 @@ const META = 'apimachinery.pkg.apis.meta.v1';
 const namedScalars: {
   readonly [type in ScalarName]?: { readonly name: string; readonly v2: JsonObject; readonly v3: JsonObject };
 } = {
-  time: same(`${META}.Time`, { description: 'A time in RFC 3339, in UTC.', type: 'string', format: 'date-time' }),
-  microTime: same(`${META}.MicroTime`, {
+  time: sameInBothVersions(`${META}.Time`, {
+    description: 'A time in RFC 3339, in UTC.',
+    type: 'string',
+    format: 'date-time',
+  }),
+  microTime: sameInBothVersions(`${META}.MicroTime`, {
     description: 'A time in RFC 3339, in UTC, with microseconds.',
     type: 'string',
     format: 'date-time',
   }),
-  duration: same(`${META}.Duration`, { description: 'A span of time such as 1m30s.', type: 'string' }),
+  duration: sameInBothVersions(`${META}.Duration`, { description: 'A span of time such as 1m30s.', type: 'string' }),
   quantity: {
     name: 'apimachinery.pkg.api.resource.Quantity',
     v2: { description: 'An amount such as 500m or 1Gi.', type: 'string' },
@@ -225,6 +229,6 @@ const namedScalars: {
   },
 };
 
-function same(name: string, schema: JsonObject): { name: string; v2: JsonObject; v3: JsonObject } {
+function sameInBothVersions(name: string, schema: JsonObject): { name: string; v2: JsonObject; v3: JsonObject } {
   return { name, v2: schema, v3: schema };
 }

@@ -204,7 +204,7 @@ function structCheck(make: () => FieldCheck[]): Check {
 /** Lists and maps with more entries are left for later, where the walk is in steps. */
 const many = 100;
 
-/** Leaves the check of a long list or map for later: the errors of each entry in a walk of its own. */
+/** Defers the check of a long list or map: the errors of each entry are found in a separate walk. */
 function checkLater<T>(walk: Walk, items: readonly T[], check: (item: T, i: number, inner: Walk) => void): void {
   const { depth, errors } = walk;
   const at = format(walk.path);
@@ -274,11 +274,11 @@ function fieldChecks(field: Field, names: Names): (Check | undefined)[] {
 function knownCheck(field: Field, names: Names): Check | undefined {
   if (field.known === undefined || field.open === true) return undefined;
   const known = new Set(field.known.map((value) => expandNames(value, names)));
-  const shown = [...known];
+  const supported = [...known];
   const acceptsEmpty = field.nullable !== true && resolve(field.schema).type !== 'list';
   return (value, walk) => {
     if (typeof value !== 'string' || known.has(value) || (value === '' && acceptsEmpty)) return;
-    report(walk, (path) => fieldError.notSupported(path, value, shown));
+    report(walk, (path) => fieldError.notSupported(path, value, supported));
   };
 }
 

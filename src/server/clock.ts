@@ -1,1 +1,1 @@
-export { systemClock } from '../client/index.ts';
+export { systemClock } from '../meta/index.ts';

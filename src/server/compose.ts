@@ -17,7 +17,6 @@ import {
   createProfiler,
   emptyCounts,
   type Handler,
-  type HandlerOptions,
   type HealthCheck,
   type InFlight,
   type Metrics,
@@ -37,33 +36,34 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { type Authentication, authenticationOf, requestHeaderNames } from './access/access.ts';
+import { openAuthentication, requestHeaderNames } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
 import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
 import { followRoles, roleChecks } from './access/rbac.ts';
 import type { Tokens } from './access/tokens.ts';
-import { expiriesOf, kubeletTrustOf, type Tls } from './certificates/tls.ts';
+import { Backend } from './backend.ts';
+import { certificateExpiries, readKubeletTrust, type Tls } from './certificates/tls.ts';
 import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { type ClusterIdentity, openIdentity } from './cluster/cluster-identity.ts';
 import { componentStatuses, probeOthers } from './cluster/component-status.ts';
 import type { PostStartHooks } from './cluster/post-start-hooks.ts';
-import { componentsOf } from './cluster/run-controllers.ts';
-import { allowsPrivileged, fakeNodesOf } from './commands/demo.ts';
-import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
+import { localComponents } from './cluster/run-controllers.ts';
+import { type Dependencies, type Log, logOf, type StartObserver } from './dependencies.ts';
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { usageLists } from './fake-kubelet/usage.ts';
 import { serverHealth } from './observability/health.ts';
 import { createUsageReader, type UsageReader } from './observability/process-usage.ts';
 import { openTracer } from './observability/tracing.ts';
 import { readAdmission } from './settings/admission-configuration.ts';
+import { allowsPrivileged, fakeNodeCount } from './settings/fake-nodes.ts';
 import { gateWarnings, resolveFeatures } from './settings/feature-gates.ts';
 import type { ServerSettings } from './settings/flags.ts';
 import { inFlightLimits } from './settings/in-flight-limits.ts';
 import { isServed, runtimeProblem } from './settings/runtime-config.ts';
 import { StartError } from './start-error.ts';
-import { encrypted, type MaybeEncrypted } from './storage/encryption.ts';
-import { openStore, placeOf } from './storage/open-store.ts';
+import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
+import { describeStore, openStore } from './storage/open-store.ts';
 import { createRevisionMemory } from './storage/revision-memory.ts';
 import { type StoreChecks, storeChecks } from './storage/store-checks.ts';
 import { apiVersion, buildInfo } from './version.ts';
@@ -90,11 +90,11 @@ export interface ServerComponents {
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
-  /** See {@link Tokens}. */
+  /** See {@link Authentication}. */
   readonly closeAuthentication: () => Promise<void>;
   /** See {@link createRevisionMemory}. */
   readonly noteRevision: () => Promise<void>;
-  /** Resolves when requests can be authorized by roles and for nodes. */
+  /** Resolves once roles and the graph of nodes are loaded, by which requests are authorized. */
   readonly rightsLoaded: Promise<unknown>;
 }
 
@@ -109,110 +109,219 @@ export interface ServerState {
   readonly connections: () => ConnectionCounts | undefined;
 }
 
-type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
-  readonly store?: Store;
-  readonly starting?: Starting;
+/** What the parts of a server are composed from. */
+interface Composition extends Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> {
+  readonly settings: ServerSettings;
+  readonly names: Names;
+  readonly state: ServerState;
   readonly trusted: TrustedAuthorities;
+  /** Default: the store of the settings. */
+  readonly store?: Store;
+  readonly starting?: StartObserver;
   readonly interceptWebhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
-};
+}
 
-/** Creates the components between a request and the store. @throws StartError */
-export async function compose(
-  settings: ServerSettings,
-  names: Names,
-  { clock, random, log, identity, store: given, trusted, starting, interceptWebhooks }: ComposeDependencies,
-  state: ServerState,
-): Promise<ServerComponents> {
+/**
+ * Creates the components between a request and the store, in two phases: the first one constructs parts from the settings and
+ * their files, so that invalid settings are reported before the store is touched; the second one opens the store, and over it
+ * the registry and the handler. @throws StartError
+ */
+export async function compose(composition: Composition): Promise<ServerComponents> {
+  const backend = new Backend();
+  const parts = await constructParts(composition, backend);
+  return openParts(composition, parts, backend);
+}
+
+type Parts = Awaited<ReturnType<typeof constructParts>>;
+
+/** The first phase. Each part lists what it is constructed from; all of them use the backend in requests only. */
+async function constructParts(composition: Composition, backend: Backend) {
+  const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
   const serves = resourceFilter(settings.runtimeConfig, names);
+  const features = resolveFeatures(settings.featureGates);
+  const fakeNodes = fakeNodeCount(settings);
+
   const usage = createUsageReader();
-  const counts = serverCounts(state, usage, identity, () => ({ store, usable }));
-  const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
-  const findKind = kindFinder(later.registry);
-  const places = { names, clock, random, ...later };
-  const webhooks = webhooksOf(settings, places, interceptWebhooks);
-  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, webhooks, ...later };
-  const reloaded = countReloads(counts.authenticationReloads, clock);
-  const access = await authenticationOf(settings, names, { ...auth, reloaded, tokenCounts: counts.tokens });
+  const counts = serverCounts(state, usage, identity, backend);
+  const inFlight = createInFlight(inFlightLimits(settings));
+  const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
+
+  const ownWebhooks = registeredWebhooks(webhookServices({ backend, names, clock, random, fakeNodes }));
+  const webhooks = interceptWebhooks?.(ownWebhooks) ?? ownWebhooks;
+
+  const authLog = logOf(log, 'auth');
+  const access = await openAuthentication(settings, names, {
+    backend,
+    clock,
+    random,
+    log: authLog,
+    trusted,
+    webhooks,
+    address: () => state.address,
+    expiring: metrics.certificateUsed,
+    tokenCounts: counts.tokens,
+    reloaded: countReloads(counts.authenticationReloads, clock),
+  });
   const roles = new RbacIndex();
   const nodes = new NodeGraph();
   const observer = authorizationObserver(counts.authorizers, clock);
-  const authorization = await openAuthorization(settings, { ...auth, names, index: roles, nodes, observer });
-  const { authorize } = authorization;
-  const nodeProxy = await nodeProxyOf(settings, places);
-  const fakeNodes = fakeNodesOf(settings);
+  const authorization = await openAuthorization(settings, {
+    names,
+    clock,
+    random,
+    log: authLog,
+    index: roles,
+    nodes,
+    observer,
+  });
+
+  const nodeProxy = await openNodeProxy(composition, backend, fakeNodes);
+  const findKind = kindFinder(backend);
   const admissionLog = logOf(log, 'admission');
-  const configured = await readAdmission(settings, names, admissionLog);
+  const initializer = pluginInitializer({
+    ...(await readAdmission(settings, names, admissionLog)),
+    backend,
+    names,
+    clock,
+    random,
+    log: admissionLog,
+    features,
+    authorize: authorization.authorize,
+    webhooks,
+    metrics,
+    findKind,
+    settings,
+  });
+  const admission = makePlugins(initializer, settings.enableAdmissionPlugins, settings.disableAdmissionPlugins);
+
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
-  const inFlight = createInFlight(inFlightLimits(settings));
-  const metrics = createMetrics(() => registry, inFlight, clock, counts);
-  const opening = { names, clock, random, log, counts, metrics };
-  starting?.begin('store', given === undefined ? placeOf(settings) : '');
-  const { store, checks, tokenKey, usable, noteRevision } = await openStores(settings, given, opening);
-  const checking = { authorize, names, registry: later.registry };
-  const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
-  const registry: Registry = createRegistry({
-    ...{ store, names, clock, random, serves, tokenKey },
-    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
-    authorize: resourceAuthorizer(authorize),
-    observer: createObserver(metrics, logOf(log, 'registry'), starting),
-    ...registrySettings(settings, log),
-    reviewHandlers: reviewHandlers({ ...access, authorize, names }),
-    writeChecks: roleChecks({ index: roles, store, ...checking }),
-    referenceChecks: parameterChecks({ findKind, ...checking }),
-    ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
-    virtualLists: new Map([
-      ['componentstatuses', () => componentStatuses(store, names, probeOthers(componentsOf(settings)))],
-      ...usageLists({ ...places, count: fakeNodes }),
-    ]),
-    admission: pluginsOf({ ...plugins, webhooks, metrics }),
-  });
-  const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
-  const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  const { signSecretToken, close: closeAuthentication } = access;
+  return {
+    serves,
+    features,
+    fakeNodes,
+    usage,
+    counts,
+    inFlight,
+    metrics,
+    webhooks,
+    access,
+    roles,
+    nodes,
+    authorization,
+    nodeProxy,
+    findKind,
+    admission,
+    auditor,
+    tracer,
+  };
+}
+
+/** The second phase: opens the store, the registry over it, the handler, and then follows roles and nodes. */
+async function openParts(composition: Composition, parts: Parts, backend: Backend): Promise<ServerComponents> {
+  const { names } = composition;
+  const { roles, nodes, authorization, access } = parts;
+  const opened = await openStores(composition, parts);
+  backend.open(opened.store, opened.usable);
+  const registry = openRegistry(composition, parts, backend, opened.tokenKey);
+  backend.serve(registry);
+  const { yaml, handler } = createHandlers(composition, parts, backend, opened.checks);
   const rightsLoaded = Promise.all([
     followRoles(registry, roles, names),
     authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
   ]);
-  // Also when nobody waits for it.
+  // A failure is reported to those who wait for it.
   rightsLoaded.catch(() => {});
-  return { ...opened, authorization, rightsLoaded, signSecretToken, closeAuthentication, noteRevision };
+  return {
+    store: opened.store,
+    registry,
+    inFlight: parts.inFlight,
+    nodeProxy: parts.nodeProxy,
+    yaml,
+    webhooks: parts.webhooks,
+    authorization,
+    metrics: parts.metrics,
+    usage: parts.usage,
+    tracer: parts.tracer,
+    auditor: parts.auditor,
+    handler,
+    signSecretToken: access.signSecretToken,
+    closeAuthentication: access.close,
+    noteRevision: opened.noteRevision,
+    rightsLoaded,
+  };
 }
 
-/** What requests are handled with. */
-interface Handling
-  extends Pick<HandlerOptions, 'registry' | 'names' | 'clock' | 'random' | 'metrics' | 'authorize' | 'auditor'>,
-    Pick<HandlerOptions, 'nodeProxy' | 'tracer'> {
-  readonly log: Log;
-  readonly access: Authentication;
-  readonly store: StoreChecks;
-  /** The health checks of the store's encryption. */
-  readonly checks: readonly HealthCheck[];
+function openRegistry(composition: Composition, parts: Parts, backend: Backend, tokenKey: string): Registry {
+  const { settings, names, clock, random, log, starting } = composition;
+  const { serves, features, fakeNodes, metrics, access, roles, authorization, findKind, admission } = parts;
+  const { authorize } = authorization;
+  const { store } = backend;
+  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  return createRegistry({
+    store,
+    names,
+    clock,
+    random,
+    serves,
+    tokenKey,
+    features,
+    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
+    authorize: resourceAuthorizer(authorize),
+    observer: createObserver(metrics, logOf(log, 'registry'), starting),
+    garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
+    watchSeconds: settings.minRequestTimeout,
+    allowPrivileged: allowsPrivileged(settings),
+    historyMs: settings.etcdCompactionInterval,
+    nodeAddresses: settings.kubeletPreferredAddressTypes,
+    reviewHandlers: reviewHandlers({ ...access, authorize, names }),
+    writeChecks: roleChecks({ index: roles, backend, authorize, names }),
+    referenceChecks: parameterChecks({ backend, authorize, names, findKind }),
+    ...allocationOptions(settings, { names, store, random, registry: () => backend.registry }, serves),
+    virtualLists: new Map([
+      ['componentstatuses', () => componentStatuses(store, names, probeOthers(localComponents(settings)))],
+      ...usageLists({ backend, names, clock, count: fakeNodes }),
+    ]),
+    admission,
+  });
 }
 
 /** The handler of all requests, and the thread that reads YAML for it. */
 function createHandlers(
-  settings: ServerSettings,
-  state: ServerState,
-  { log, access, store, checks, ...handling }: Handling,
+  { settings, state, names, clock, random, log }: Composition,
+  { metrics, access, authorization, auditor, nodeProxy, tracer }: Parts,
+  { registry, checks: store }: Backend,
+  encryptionChecks: readonly HealthCheck[],
 ): { readonly yaml: YamlThread; readonly handler: Handler } {
-  const { registry, names, clock, metrics } = handling;
-  const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
+  const others = [...encryptionChecks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
+  const { levels } = log;
   const nonResource = createNonResourceHandler({
-    ...{ registry, names, metrics, findType, describe },
+    registry,
+    names,
+    metrics,
+    findType,
+    describe,
     health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
-    ...debugging(settings, clock, log),
+    profiler: settings.profiling ? createProfiler(clock) : undefined,
+    flags: settings.profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
     version: apiVersion(),
     serverAddress: () => state.address,
     openId: access.openId,
   });
   const yaml = new YamlThread({ clock });
   const handler = createHandler({
-    ...handling,
-    ...{ findType, nonResource },
+    registry,
+    names,
+    clock,
+    random,
+    metrics,
+    authorize: authorization.authorize,
     authenticate: access.authenticate,
+    auditor,
+    nodeProxy,
+    tracer,
+    findType,
+    nonResource,
     log: logOf(log, 'http'),
     isStarting: state.hooks.starting(clock),
     readYaml: (bytes, user, turns) => yaml.parse(bytes, user, turns),
@@ -220,71 +329,34 @@ function createHandlers(
   return { yaml, handler };
 }
 
-/** The counters of a server, and what its metrics show of its state. */
-const serverCounts = (
-  state: ServerState,
-  usage: UsageReader,
-  identity: string,
-  opened: () => Pick<OpenedStore, 'store' | 'usable'>,
-) => {
+/** The counters of a server, and the state of it that its metrics show. */
+const serverCounts = (state: ServerState, usage: UsageReader, identity: string, backend: Backend) => {
   const empty = emptyCounts();
   return {
     ...empty,
-    ...{ identity, build: buildInfo(), readUsage: usage.read },
-    certificates: () => expiriesOf(state.tls()),
+    identity,
+    build: buildInfo(),
+    readUsage: usage.read,
+    certificates: () => certificateExpiries(state.tls()),
     connections: () => state.connections() ?? empty.connections(),
-    storeSize: async () => opened().store.size(),
-    checkWritable: async () => opened().usable.writable(),
+    storeSize: async () => backend.store.size(),
+    checkWritable: async () => backend.checks.writable(),
   };
 };
 
-/** What administrators may look into, and change, while the server runs. */
-const debugging = ({ profiling }: ServerSettings, clock: Dependencies['clock'], { levels }: Log) => ({
-  profiler: profiling ? createProfiler(clock) : undefined,
-  flags: profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
-});
-
-const pluginsOf = (
-  options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
-) => {
-  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
-  const features = resolveFeatures(options.settings.featureGates);
-  return makePlugins(pluginInitializer({ ...options, features }), on, off);
-};
-
-type Places = Pick<Dependencies, 'clock' | 'random'> & { readonly names: Names; readonly registry: () => Registry };
-
-async function nodeProxyOf(settings: ServerSettings, places: Places): Promise<NodeProxy> {
+/** The proxy to kubelets; fake nodes have kubelets in this process. @throws StartError */
+async function openNodeProxy(
+  { settings, names, clock }: Composition,
+  backend: Backend,
+  fakeNodes: number,
+): Promise<NodeProxy> {
   const proxy = createNodeProxy({
-    clock: places.clock,
-    trust: await kubeletTrustOf(settings),
+    clock,
+    trust: await readKubeletTrust(settings),
     connectMs: settings.kubeletTimeout,
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
-  const count = fakeNodesOf(settings);
-  return count === 0 ? proxy : withFakeKubelets(proxy, { ...places, count });
-}
-
-function webhooksOf(
-  settings: ServerSettings,
-  places: Places,
-  intercept: ComposeDependencies['interceptWebhooks'],
-): RegisteredWebhooks {
-  const webhooks = registeredWebhooks(webhookServices({ ...places, fakeNodes: fakeNodesOf(settings) }));
-  return intercept?.(webhooks) ?? webhooks;
-}
-
-/** Warns of feature gates. */
-function registrySettings(settings: ServerSettings, log: Log) {
-  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
-  return {
-    features: resolveFeatures(settings.featureGates),
-    garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
-    watchSeconds: settings.minRequestTimeout,
-    allowPrivileged: allowsPrivileged(settings),
-    historyMs: settings.etcdCompactionInterval,
-    nodeAddresses: settings.kubeletPreferredAddressTypes,
-  };
+  return fakeNodes === 0 ? proxy : withFakeKubelets(proxy, { backend, names, clock, count: fakeNodes });
 }
 
 /** Without the resources `ipaddresses` and `servicecidrs` no addresses are allocated. */
@@ -300,7 +372,7 @@ function allocationOptions(
 }
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: StartObserver | undefined): Observer => ({
   read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {
@@ -318,52 +390,56 @@ const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefin
 
 /** The filter of served resources of `--runtime-config`. @throws StartError */
 function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
-  const known = builtinResources.map((definition) => ({
+  const available = builtinResources.map((definition) => ({
     ...definition,
     group: expandNames(definition.group, names),
   }));
-  const problem = runtimeProblem(config, known);
+  const problem = runtimeProblem(config, available);
   if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  // There with fake nodes, whose usage it is.
+  // Defined only where fake nodes report their usage.
   const usage = `metrics.${names.domain}`;
   return (group, version, plural) => group === usage || isServed(config, group, version, plural);
 }
 
 interface OpenedStore
-  extends MaybeEncrypted,
+  extends OpenedEncryptedStore,
     Pick<ClusterIdentity, 'tokenKey'>,
     Pick<ServerComponents, 'noteRevision'> {
   readonly usable: StoreChecks;
 }
 
 /**
- * The given store or that of the settings, its requests counted, encrypted as the settings say, with the health checks and
- * the key of tokens that belong to it. @throws StartError
+ * Opens the injected store or that of the settings: its requests are counted, and its values encrypted by the settings.
+ * Returns it with its health checks and the key of its tokens. @throws StartError
  */
 async function openStores(
-  settings: ServerSettings,
-  given: Store | undefined,
-  dependencies: Parameters<typeof encrypted>[2] & {
-    readonly metrics: Metrics;
-    readonly counts: ReturnType<typeof emptyCounts>;
-  },
+  { settings, names, clock, random, log, store: injected, starting }: Composition,
+  { metrics, counts }: Parts,
 ): Promise<OpenedStore> {
-  const { metrics, names, clock, counts, log } = dependencies;
+  starting?.begin('store', injected === undefined ? describeStore(settings) : '');
   const resourceOf = resourceFinder(builtinResources, names);
+  const storeLog = logOf(log, 'store');
   const observer = {
     ...commitObserver(counts.commits),
-    damaged: (error: StoreError) => log.error('part of the store is damaged and is passed over', { error }),
+    damaged: (error: StoreError) => log.error('part of the store is damaged and is skipped', { error }),
   };
-  const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store'), observer }));
+  const bare = injected ?? (await openStore(settings, { clock, random, log: storeLog, observer }));
   const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),
   );
-  const { store, checks } = await encrypted(counted, settings, { ...dependencies, log: logOf(log, 'encryption') });
-  const place = given === undefined ? placeOf(settings) : 'the store';
+  const encryptionLog = logOf(log, 'encryption');
+  const { store, checks } = await openEncryptedStore(counted, settings, {
+    names,
+    clock,
+    random,
+    log: encryptionLog,
+    counts,
+  });
+  const place = injected === undefined ? describeStore(settings) : 'the store';
   try {
-    const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);
-    const dataDir = given === undefined && settings.store === 'memory' ? undefined : settings.dataDir;
-    const noteRevision = createRevisionMemory({ store, tokenKey, dataDir, log: logOf(log, 'store') });
+    const { tokenKey } = await openIdentity(store, settings.apiDomain, random, place);
+    const dataDir = injected === undefined && settings.store === 'memory' ? undefined : settings.dataDir;
+    const noteRevision = createRevisionMemory({ store, tokenKey, dataDir, log: storeLog });
     return { store, checks, tokenKey, usable: storeChecks(store, clock), noteRevision };
   } catch (error) {
     await store.close();

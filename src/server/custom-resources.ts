@@ -13,21 +13,23 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly metrics: Metrics;
 };
 
-/** The timeout of a conversion (ms), and how many are asked of a webhook at a time. */
+/** Timeout of a conversion (ms), and maximum number of concurrent calls of a webhook. */
 const conversionMs = 30_000;
 const maxConversions = 16;
 
-/** Serves the custom resources of the definitions in the store. */
+/** Serves the custom resources of the stored definitions. */
 export function createCustomResources({ registry, names, webhooks, metrics, ...outside }: Options): CustomResources {
   const { features } = registry;
   const { clock, random, log } = outside;
-  const observe: Metrics['converted'] = (...seen) => metrics.converted(...seen);
+  const observe: Metrics['converted'] = (...conversion) => metrics.converted(...conversion);
   const postTo = (registration: RegisteredWebhook) => {
     const call = webhooks.postTo(registration, maxConversions);
     return (body: ByteString) => call(body, conversionMs);
   };
   return new CustomResources({
-    ...{ registry, names, clock },
+    registry,
+    names,
+    clock,
     define: (definition) =>
       customResources(definition, { names, features, conversion: { random, clock, observe, postTo } }),
     report: (text, fields) => log.error(text, fields),

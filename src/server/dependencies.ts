@@ -6,25 +6,25 @@ import type { LogPart } from './settings/log-levels.ts';
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
   readonly info: (text: string, fields: { readonly [name: string]: unknown }) => void;
-  /** Absent: nothing of this level is logged. */
+  /** Undefined while this level is not logged. */
   readonly debug?: ((text: string, fields: { readonly [name: string]: unknown }) => void) | undefined;
   readonly part?: (part: LogPart) => Log;
-  /** The levels of all parts, which can be changed. */
+  /** The levels of all parts, which can be changed at runtime. */
   readonly levels?: RunningFlag;
 }
 
-/** The log of a part of the server, where the log has parts. */
+/** The log of a part of the server; the log itself when it has no parts. */
 export const logOf = (log: Log, part: LogPart): Log => log.part?.(part) ?? log;
 
-/** Is told what a start does. */
-export interface Starting {
-  /** A step begins. `place`: where it is, such as that of the store. */
+/** Observes the progress of a start. */
+export interface StartObserver {
+  /** A step begins. `place`: the location of the store. */
   begin(step: 'store' | 'objects', place?: string): void;
-  /** So many objects more have been read into caches. */
+  /** This number of further objects has been read into caches. */
   loaded(objects: number): void;
 }
 
-/** What is injected into a server; each has a default. */
+/** The dependencies that are injected into a server; each has a default. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly random: Random;
@@ -33,12 +33,12 @@ export interface Dependencies {
   /** Default: silent. */
   readonly log: Log;
   /**
-   * The name of its identity lease, different from that of every other server of the store. Default: made of the host
-   * name and the port.
+   * The name of its identity lease, unique among the servers of the store. Default: derived from the host name and the
+   * port.
    */
   readonly identity: string;
-  /** Is told what the start does. Default: nobody is. */
-  readonly starting: Starting;
+  /** Observes the start. Default: none. */
+  readonly starting: StartObserver;
 }
 
 export { silentLog } from '../client/index.ts';

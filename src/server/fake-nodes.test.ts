@@ -78,7 +78,9 @@ describe('an embedded server with fake nodes', () => {
     await start();
     const lease = { apiVersion: 'coordination.k8s.io/v1', resource: 'leases', namespace: 'kube-system' };
     await server.client.create(lease, {
-      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'kube-controller-manager' } },
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'kube-controller-manager' },
       spec: { holderIdentity: 'another', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' },
     } as ApiObject);
     await server.settled();

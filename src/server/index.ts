@@ -67,8 +67,6 @@ export {
   silentLog,
   splitKey,
   startController,
-  systemClock,
-  systemRandom,
   type Transport,
   type TypedKind,
   type TypedObject,
@@ -91,11 +89,13 @@ export {
   type Random,
   type Status,
   StatusError,
+  systemClock,
+  systemRandom,
   VirtualClock,
 } from '../meta/index.ts';
 export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
-export type { Address } from './commands/listening.ts';
 export type { Dependencies, Log } from './dependencies.ts';
+export type { Address } from './listener.ts';
 export { createServer, type OrchServer } from './server.ts';
 export type { ServerOptions } from './settings/server-options.ts';
 export { StartError } from './start-error.ts';

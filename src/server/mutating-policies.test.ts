@@ -20,7 +20,10 @@ const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'defau
 const deployments = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'default' };
 
 const rule = (resources: string, apiGroups = '') => ({
-  ...{ apiGroups: [apiGroups], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: [resources] },
+  apiGroups: [apiGroups],
+  apiVersions: ['*'],
+  operations: ['CREATE', 'UPDATE'],
+  resources: [resources],
 });
 const policy = (name: string, resourceRules: JsonObject[], mutations: JsonObject[], spec: JsonObject = {}) => ({
   apiVersion: group,
@@ -62,7 +65,9 @@ const configMap = (name: string, data: JsonObject = {}) => ({
   data,
 });
 const deployment = (name: string) => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
   spec: {
     selector: { matchLabels: { app: name } },
     template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
@@ -103,7 +108,9 @@ describe('a mutating admission policy', () => {
             containers: [
               { name: 'c', image: 'i' },
               {
-                ...{ name: 'sidecar', image: 'proxy:default', imagePullPolicy: 'IfNotPresent' },
+                name: 'sidecar',
+                image: 'proxy:default',
+                imagePullPolicy: 'IfNotPresent',
                 ports: [{ containerPort: 80, protocol: 'TCP' }],
               },
             ],
@@ -169,7 +176,11 @@ describe('a mutating admission policy', () => {
 
   it('is counted', async () => {
     const { body } = await server.handler({
-      ...{ method: 'GET', url: '/metrics', headers: {}, upgrades: false, signal: new AbortController().signal },
+      method: 'GET',
+      url: '/metrics',
+      headers: {},
+      upgrades: false,
+      signal: new AbortController().signal,
       peer: { address: '', certificate: { commonName: 'admin', organizations: ['system:masters'] } },
       body: async () => new Uint8Array(),
       stream: () => undefined,

@@ -1,1 +1,1 @@
-export { systemRandom } from '../client/index.ts';
+export { systemRandom } from '../meta/index.ts';

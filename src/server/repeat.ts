@@ -1,8 +1,8 @@
 import type { Clock } from '../meta/index.ts';
 
 /**
- * Runs the task periodically: first after `firstMs`, then `ms` after each completion. The task must not reject. The result
- * stops it, and resolves when a running task is done.
+ * Runs the task periodically: first after `firstMs`, then `ms` after each completion. The task must not reject. Returns a
+ * function that stops it and resolves once a running task is done.
  */
 export function repeat(clock: Clock, ms: number, task: () => Promise<void>, firstMs = ms): () => Promise<void> {
   let ended = false;

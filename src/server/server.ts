@@ -11,15 +11,15 @@ import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
 import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './cluster/default-service.ts';
-import { identityOf } from './cluster/identity.ts';
 import { PostStartHooks } from './cluster/post-start-hooks.ts';
 import { runControllers } from './cluster/run-controllers.ts';
 import { createSelfRegistration, type SelfRegistrationOptions } from './cluster/self-registration.ts';
+import { createServerIdentity } from './cluster/server-identity.ts';
 import { applyDemo } from './commands/demo.ts';
-import { type Address, type Listening, openListener } from './commands/listening.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { type Dependencies, logOf, silentLog } from './dependencies.ts';
+import { type Address, type Listening, openListener } from './listener.ts';
 import { createLog } from './observability/log.ts';
 import { systemRandom } from './random.ts';
 import { repeat } from './repeat.ts';
@@ -38,9 +38,8 @@ export interface OrchServer {
   /** Handles every request, independent of sockets. */
   readonly handler: InProcessHandler;
   /**
-   * Resolves when the controllers of this server have taken in what is stored, and have nothing to do before the clock
-   * moves on. For tests on a clock of their own: on the system clock the server may never settle.
-   * @throws Error when they do not settle
+   * Resolves once the controllers of this server have read the store and are idle until the clock moves. For tests with a
+   * virtual clock: on the system clock the server may never settle. @throws Error when they do not settle
    */
   settled(): Promise<void>;
   /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */
@@ -63,33 +62,33 @@ export async function createServer(
   return startServer(await readOptions(options, readConfig), dependencies);
 }
 
-/** The same for parsed settings. @throws StartError */
+/** Like `createServer`, for parsed settings. @throws StartError */
 export const startServer = async (
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> => (await openServer(settings, dependencies)).server;
 
-/** A server with the components that a test of it reaches. */
+/** A server with the components that tests access. */
 export interface OpenedServer extends Pick<ServerComponents, 'store' | 'registry'> {
   readonly server: OrchServer;
-  /** The certificates that are in use; undefined while the server does not listen. */
+  /** The current certificates; undefined while the server does not listen. */
   readonly tls: () => Tls | undefined;
 }
 
-/** What stands between a server and its clients, and between a server and the webhooks that objects register. */
+/** Intercepts the requests to a server, and its calls of the webhooks that objects register. */
 export interface Interception {
-  /** Makes the handler of all requests but those of the server's own controllers. */
+  /** Wraps the handler of all requests except those of the server's own controllers. */
   readonly handler?: (handler: Handler) => Handler;
   readonly webhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 }
 
-/** The same. @throws StartError */
+/** Like `startServer`, with interception and access to components. @throws StartError */
 export async function openServer(
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
   intercept: Interception = {},
 ): Promise<OpenedServer> {
-  const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
+  const { random = systemRandom, identity = createServerIdentity(settings, random) } = dependencies;
   const { logLevel: levels, logFormat: format } = settings;
   const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
@@ -97,13 +96,18 @@ export async function openServer(
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
   const state: State = {
-    ...{ closing: false, address: '', port: undefined, tls: () => undefined, hooks },
+    closing: false,
+    address: '',
+    port: undefined,
+    tls: () => undefined,
+    hooks,
     connections: () => undefined,
   };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
-  const components = await compose(settings, names, { ...injected, interceptWebhooks: intercept.webhooks }, state);
-  const client = administratorOf(components.handler, names);
+  const composition = { ...injected, settings, names, state, interceptWebhooks: intercept.webhooks };
+  const components = await compose(composition);
+  const client = createAdminClient(components.handler, names);
   const handler = intercept.handler?.(components.handler) ?? components.handler;
   const shared = { ...injected, ...components, client, names, settings };
   const tasks = createTasks(shared, state);
@@ -120,7 +124,7 @@ export async function openServer(
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => {
       await listened?.catch(() => undefined);
-      // Whoever waits for the server is told first.
+      // Callers of `listen` continue first.
       await nextTurn();
     },
     tls: () => state.tls(),
@@ -128,9 +132,12 @@ export async function openServer(
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
   const server: OrchServer = {
-    ...{ names, client: administratorOf(handler, names), handler, settled: controllers.settled },
+    names,
+    client: createAdminClient(handler, names),
+    handler,
+    settled: controllers.settled,
     async listen() {
-      if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
+      if (closed !== undefined) throw new StartError('the server is closed: create a new one to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
       opening = openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy });
@@ -152,12 +159,12 @@ export async function openServer(
 }
 
 /** A client that calls a handler as the administrator. */
-const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
+const createAdminClient = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
   const subject = { commonName: `${product}-admin`, organizations: ['system:masters'] };
   return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
 };
 
-/** Closes what a server has opened that failed to start. */
+/** Closes the components of a server that failed to start. */
 async function discard({
   registry,
   closeAuthentication,
@@ -174,7 +181,7 @@ async function discard({
   await store.close();
 }
 
-/** What changes during the life of a server. */
+/** The mutable state of a server. */
 interface State {
   closing: boolean;
   /** `host:port` of the listener; empty while the server does not listen. */
@@ -185,14 +192,14 @@ interface State {
   readonly hooks: PostStartHooks;
 }
 
-/** The stores that no other server can use. */
+/** The kinds of stores that no other server can use. */
 const embedded: ReadonlySet<string> = new Set(['lmdb', 'memory']);
 
 /** Whether other servers may use the store. */
 const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): boolean =>
   injected.store !== undefined || !embedded.has(store);
 
-/** Tells the others where the server listens. */
+/** Publishes where the server listens. */
 async function opened(
   { address, tls, connections }: Listening,
   state: State,
@@ -204,7 +211,7 @@ async function opened(
   return address;
 }
 
-/** Creates what every cluster has, and waits until requests can be authorized by roles. */
+/** Creates the objects that every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents &
     Pick<Dependencies, 'clock' | 'log'> &
@@ -234,21 +241,21 @@ async function bootstrap(
   if (settings.demo) await applyDemo(client, names, log);
 }
 
-/** How long the last spans may take to reach their collector (ms). */
-const lastSpansMs = 2_000;
-/** How long the tasks of the server, and then its store, may take to end (ms): a store may never answer. */
-const lastWorkMs = 5_000;
+/** Timeout of the export of the last spans (ms). */
+const flushSpansMs = 2_000;
+/** Timeout of the end of the tasks, and then of the store (ms): a store may never respond. */
+const shutdownStepMs = 5_000;
 
-/** Resolves when the work is done, or with a warning when it takes too long. */
-async function awaitLast(
+/** Resolves when the work is done, or logs a warning and resolves after a timeout. */
+async function awaitWithTimeout(
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
   what: string,
   work: Promise<unknown>,
 ): Promise<void> {
   let cancel = () => {};
   const late = new Promise<void>((resolve) => {
-    cancel = clock.after(lastWorkMs, () => {
-      log.warn(`${what} had not ended ${lastWorkMs / 1000} s after the server was closed, and is left behind`, {});
+    cancel = clock.after(shutdownStepMs, () => {
+      log.warn(`${what} had not ended ${shutdownStepMs / 1000} s after the server was closed, and is left behind`, {});
       resolve();
     });
   });
@@ -286,36 +293,36 @@ async function shutDown(
     });
   }
   const idle = listening?.close(settings.shutdownGracePeriod);
-  // Watches and proxied connections are long-running: they are ended after all other requests.
+  // Watches and proxied connections are long-running: they end after all other requests.
   const until = clock.now() + settings.shutdownGracePeriod;
-  const working = () => inFlight.counts.readOnly + inFlight.counts.mutating > 0 || listening?.busy() === true;
+  const working = () => inFlight.limits.readOnly.used + inFlight.limits.mutating.used > 0 || listening?.busy() === true;
   while (working() && clock.now() < until) {
     await pause(5);
   }
   webhooks.close();
   await closeAuthentication();
   await authorization.close();
-  await awaitLast(injected, 'work of the server on the store', stopped);
+  await awaitWithTimeout(injected, 'work of the server on the store', stopped);
   registry.close();
   nodeProxy.close();
   usage.close();
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
-  await tracer?.close(lastSpansMs);
-  await awaitLast(injected, 'the store', store.close());
+  await tracer?.close(flushSpansMs);
+  await awaitWithTimeout(injected, 'the store', store.close());
 }
 
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
-/** Until the first repair has succeeded, when it is attempted again (ms): the server is not ready before. */
+/** Delay before a failed first repair is retried (ms): the server is not ready until it succeeds. */
 const repairRetryMs = 1_000;
-/** When the default policy is attempted again that could not be ensured at startup (ms). */
+/** Delay before the default policy is retried when it could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
-/** Interval at which the latest revision of the store is noted (ms). */
-const revisionMs = 10_000;
-/** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
+/** Interval at which the latest revision of the store is recorded (ms). */
+const noteRevisionMs = 10_000;
+/** Interval of the self-registration (ms), and delay of its first run, which must not slow the startup. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
 
@@ -327,7 +334,7 @@ interface Tasks {
   readonly hooks: PostStartHooks;
 }
 
-/** What the server does beside requests, from its start on. */
+/** Creates the background tasks of the server. */
 function createTasks(shared: TaskOptions, state: State): Tasks {
   const { hooks } = state;
   return {
@@ -348,7 +355,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
   Parameters<typeof createPolicyBootstrap>[0] &
   Parameters<typeof createCustomResources>[0];
 
-/** Starts the periodic tasks of the server. The result stops them. */
+/** Starts the periodic tasks of the server. Returns a function that stops them. */
 function startTasks(
   { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
   { service, register, ensurePolicy, customResources, hooks }: Tasks,
@@ -382,7 +389,7 @@ function startTasks(
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
-    repeat(clock, revisionMs, noteRevision),
+    repeat(clock, noteRevisionMs, noteRevision),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.
   return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);

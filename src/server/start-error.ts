@@ -1,4 +1,4 @@
-/** An error that prevents the start, with a message for the operator that names the fix. */
+/** An error that prevents the start; its message tells the operator how to fix it. */
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -6,11 +6,11 @@ export class StartError extends Error {
   }
 }
 
-/** The reason of a system error about a file or an address. */
+/** Describes a system error about a file or an address. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const known = reasons.get(code);
-  if (known !== undefined) return known;
+  const reason = reasons.get(code);
+  if (reason !== undefined) return reason;
   return error instanceof Error ? error.message : String(error);
 }
 

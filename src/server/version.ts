@@ -8,15 +8,22 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 /** The version of this package. */
 export const version = manifest.version;
 
-/** The release in the form of `v1.2.3`, with the version of this package. */
+/** The release, with the version of this package: `v1.33.0+orch.0.1.0`. */
 export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
 
-/** The build for metrics: the labels of the reference, from the body of `/version`. */
+/** The labels of the build metrics, from the body of `/version`. */
 export function buildInfo() {
   const { major, minor, compiler, platform, ...body } = apiVersion();
   const api = {
-    ...{ major, minor, git_version: body.gitVersion, git_commit: body.gitCommit, git_tree_state: body.gitTreeState },
-    ...{ build_date: body.buildDate, go_version: body.goVersion, compiler, platform },
+    major,
+    minor,
+    git_version: body.gitVersion,
+    git_commit: body.gitCommit,
+    git_tree_state: body.gitTreeState,
+    build_date: body.buildDate,
+    go_version: body.goVersion,
+    compiler,
+    platform,
   };
   return { api, version };
 }

@@ -18,7 +18,7 @@ const frameHead = 1 + 4 + 4 + 6 + 6;
 const digestBytes = 32;
 const chunkBytes = 1024 * 1024;
 const longestHeader = 1024;
-/** The longest frame (bytes): more than any store keeps under one key. */
+/** Maximum size of a frame (bytes): larger than any entry of a store. */
 const longestFrame = 16 * 1024 * 1024;
 /** The latest revision: records have six bytes for it, and the store goes on a good deal later. */
 const latestRevision = 2 ** 47;

@@ -3,7 +3,7 @@ import { keyBytes } from './keys.ts';
 import { type Compare, type ListRange, StoreError, type Write } from './store.ts';
 
 const maxKeyBytes = 16 * 1024;
-/** The largest value (bytes) of the embedded stores. */
+/** Maximum size of a value in the embedded stores (bytes). */
 export const maxValueBytes = 2 * 1024 * 1024;
 const maxOperations = 128;
 const maxTtl = 9_000_000_000;
@@ -33,13 +33,13 @@ export interface Readable {
 
 const invalid = (message: string) => new StoreError('invalid', message);
 
-/** The bytes of a key. Throws `invalid` when it is empty, too long or has an unpaired surrogate. */
+/** Returns the bytes of a key. Throws `invalid` when it is empty, too long or has an unpaired surrogate. */
 export function checkKey(key: string): ByteString {
   if (key === '') throw invalid('a key must not be empty');
   return checkPrefix(key);
 }
 
-/** As {@link checkKey}, but the prefix may be empty. */
+/** Like {@link checkKey}, but accepts an empty prefix. */
 export function checkPrefix(prefix: string): ByteString {
   const bytes = keyBytes(prefix);
   if (bytes === undefined) throw invalid('a key must not hold half of a surrogate pair');
@@ -93,7 +93,7 @@ export function checkRange({ prefix, after, limit, count }: ListRange): KeyRange
   return range;
 }
 
-/** The revision to read at: `revision`, or the latest. Throws `invalid`, `future` or `compacted`. */
+/** Returns the revision to read at: `revision`, or the latest. Throws `invalid`, `future` or `compacted`. */
 export function checkReadable(revision: number | undefined, { oldest, latest }: Readable): number {
   if (revision === undefined) return latest;
   checkReached(revision, latest);

@@ -3,13 +3,13 @@ import { type Migration, migrationKey, readMigration } from './migration.ts';
 import type { ImportState, LeasedEntry, StoreImport } from './snapshot.ts';
 import { type Store, StoreError, type Write } from './store.ts';
 
-/** Of the 128 writes of a commit one is that of the state, and others are left to the driver. */
+/** One of the 128 writes of a commit is the state; others are reserved for the driver. */
 const entriesACommit = 100;
-/** Of requests to the store, which have their own limit, the half. */
+/** Half the limit of a request to the store. */
 const bytesACommit = 512 * 1024;
 
 export interface CommitImportOptions {
-  /** Closed with the import. */
+  /** The target, which the import closes. */
   readonly store: Store;
   readonly clock: Pick<Clock, 'now'>;
   /** All entries of the store. */
@@ -18,7 +18,7 @@ export interface CommitImportOptions {
 
 /**
  * An import by commits, for stores that assign revisions themselves: the entries get new ones, and the store an offset to
- * them. Each commit is guarded by the state that the one before has written, so that of two imports at once one fails.
+ * them. Each commit requires the state that the previous one has written, so that of two concurrent imports one fails.
  * Fails as `unavailable` when the store is not empty.
  */
 export async function openCommitImport(options: CommitImportOptions): Promise<StoreImport> {

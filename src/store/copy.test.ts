@@ -23,7 +23,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const entryOf = (key: string, value = key, expires?: number): LeasedEntry => ({
-  ...{ key, value: bytes(value), revision: 3, expires },
+  key,
+  value: bytes(value),
+  revision: 3,
+  expires,
 });
 
 /** Of revisions below `oldest` there is none. */
@@ -31,7 +34,9 @@ function sourceOf(entries: readonly LeasedEntry[], latest = 500, oldest = 1) {
   return async (revision = latest): Promise<StoreSnapshot> => {
     if (revision < oldest) throw new StoreError('compacted', 'compacted', { revision: oldest });
     return {
-      ...{ revision, size: entries.length, close: async () => undefined },
+      revision,
+      size: entries.length,
+      close: async () => undefined,
       async *pages() {
         for (let i = 0; i < entries.length; i += 300) yield entries.slice(i, i + 300);
       },
@@ -70,7 +75,9 @@ function importInto(store: Store, leased: readonly string[] = []): Promise<Store
 function endingAfter(writes: number, to: StoreImport): StoreImport {
   let left = writes;
   return {
-    ...{ exact: to.exact, most: to.most, pages: () => to.pages() },
+    exact: to.exact,
+    most: to.most,
+    pages: () => to.pages(),
     get state() {
       return to.state;
     },

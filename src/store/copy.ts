@@ -3,33 +3,33 @@ import type { ImportState, LeasedEntry, StoreImport, StoreSnapshot } from './sna
 import { StoreError } from './store.ts';
 
 export interface CopyObserver {
-  /** `done` of about `size` entries have been copied, or read back to be verified. */
+  /** `done` of about `size` entries have been copied, or read back for verification. */
   progress(phase: 'copy' | 'verify', done: number, size: number): void;
-  /** The copy goes on where an earlier one was interrupted. */
+  /** The copy resumes an interrupted one. */
   resumed(state: ImportState): void;
-  /** The source no longer keeps the revision of an unfinished copy, which begins anew. */
+  /** The source has compacted the revision of an unfinished copy, which restarts. */
   restarted(state: ImportState): void;
 }
 
 export interface CopyResult {
-  /** The revision of the source that has been copied. */
+  /** The copied revision of the source. */
   readonly revision: number;
   readonly entries: number;
-  /** The same for source and target: see {@link EntryDigest}. */
+  /** Equal for source and target: see {@link EntryDigest}. */
   readonly digest: string;
-  /** Every later revision of the target is greater than this one. */
+  /** All later revisions of the target are greater than this one. */
   readonly advanced: number;
 }
 
 /**
- * By how much the revision of a copy is greater than that of its source. What the source has issued after the copy was
- * made, or will, is thus never the version of something else. Enough for a year of 30 commits a second.
+ * The difference between the revision of a copy and that of its source. Revisions that the source issues after the copy
+ * therefore never identify another version in the target. Enough for a year of 30 commits a second.
  */
 const revisionGap = 1_000_000_000;
 
 /**
  * Copies the entries of a store at one revision, verifies the copy, and finishes the import. `open` gives the source at
- * a revision, the latest when that is undefined. A `gap` of 0 is for a copy that takes the place of its source, which
+ * a revision, the latest when it is undefined. A `gap` of 0 is for a copy that replaces its source, which
  * issues no more revisions. Fails as `compacted` when the source discards its history faster than it
  * can be read, as `invalid` when the target is an unfinished copy of another store, as `damaged` when what is read back
  * differs.
@@ -69,7 +69,7 @@ async function copyOnce(
   }
 }
 
-/** Copies what an earlier copy has not, after a check that it was one of the same source. */
+/** Copies the entries that an earlier copy of the same source lacks. Fails when the source differs. */
 async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: CopyObserver): Promise<ImportState> {
   const { state: begun = { revision: snapshot.revision, entries: 0, after: '', digest: '' } } = to;
   if (to.state === undefined) await to.write([], begun);
@@ -100,7 +100,7 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   throw new StoreError('invalid', 'the target is an unfinished copy of another store: remove it, or name its source');
 }
 
-/** Throws `damaged` for an entry that no commit of the store can have written. */
+/** Throws `damaged` for an entry that violates the contract of the store. */
 function checkRevision({ key, revision }: LeasedEntry, latest: number): void {
   if (Number.isInteger(revision) && revision >= 1 && revision <= latest) return;
   const where = `the entry ${JSON.stringify(key)} of the source`;
@@ -125,7 +125,7 @@ async function verify(source: StoreSnapshot, to: StoreImport, expected: string, 
 
 type Pages = AsyncIterable<readonly LeasedEntry[]>;
 
-/** The first key of two stores in key order whose entries differ. */
+/** Returns the first key, in key order, whose entries differ in two stores. */
 async function firstDifference(some: Pages, others: Pages, exact: boolean): Promise<string | undefined> {
   const [left, right] = [entriesOf(some, exact), entriesOf(others, exact)];
   for (;;) {
@@ -147,7 +147,7 @@ function digestOf(entry: LeasedEntry, exact: boolean): string {
   return digest.text;
 }
 
-/** Divides entries in a row so that no part exceeds the limits, unless a single entry does. */
+/** Splits consecutive entries into parts within the limits; a single large entry is a part on its own. */
 function* batchesOf(entries: readonly LeasedEntry[], most: StoreImport['most']): Generator<readonly LeasedEntry[]> {
   let [from, bytes] = [0, 0];
   for (const [i, { key, value }] of entries.entries()) {

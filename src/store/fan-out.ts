@@ -2,8 +2,8 @@ import type { ByteString } from '../meta/index.ts';
 import type { Change, StoreError, Watch, WatchSink } from './store.ts';
 
 /**
- * A change together with the bytes of its key. It has the previous entry where a watch wants it; watches without
- * `previous` do not get it.
+ * A change with the bytes of its key. Contains the previous entry when a watch needs it; watches without `previous` do not
+ * receive it.
  */
 export interface KeyedChange extends Change {
   readonly bytes: ByteString;
@@ -12,16 +12,16 @@ export interface CommitChanges {
   readonly revision: number;
   readonly changes: readonly KeyedChange[];
 }
-/** A watch that is handed every commit. */
+/** A watch that receives every commit. */
 export interface Follower {
   readonly prefix: ByteString;
   readonly sink: WatchSink;
-  /** The last commit delivered to it, or up to which it needs none. */
+  /** The revision up to which the follower needs no more commits. */
   position: number;
   open: boolean;
 }
 
-/** Followers by the first segment of their prefixes, so that a commit looks at few of them. */
+/** Followers by the first segment of their prefixes, so that a commit is matched against few of them. */
 export class FanOut<F extends Follower> {
   readonly #groups = new Map<string, Set<F>>();
 
@@ -38,7 +38,7 @@ export class FanOut<F extends Follower> {
     if (group?.size === 0) this.#groups.delete(segment);
   }
 
-  /** The followers that may cover one of the keys; each is in one group. */
+  /** Returns the followers that may cover one of the keys; each is in one group. */
   covering(keys: readonly Pick<KeyedChange, 'bytes'>[]): Iterable<Set<F>> {
     const groups = new Set<Set<F>>();
     for (const segment of ['', ...keys.map(({ bytes }) => firstSegment(bytes))]) {
@@ -53,10 +53,10 @@ export class FanOut<F extends Follower> {
   }
 }
 
-/** What keys with the same resource begin with; empty for a prefix that does not reach as far. */
+/** Returns the common prefix of the keys of one resource; empty for a shorter prefix. */
 export const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
 
-/** Delivers a commit to an open follower that has not got it yet. */
+/** Delivers a commit to an open follower that has not received it. */
 export function deliver(follower: Follower, { revision, changes }: CommitChanges): void {
   if (!follower.open || revision <= follower.position) return;
   follower.position = revision;
@@ -66,7 +66,7 @@ export function deliver(follower: Follower, { revision, changes }: CommitChanges
   if (mine.length > 0) call(() => sink.batch(revision, mine));
 }
 
-/** A watch that ends with an error, of which its sink is told after the call that has begun the watch. */
+/** A watch that has failed: its sink receives the error after the call of `watch` has returned. */
 export function failedWatch(sink: WatchSink, error: StoreError | Promise<StoreError>): Watch {
   let open = true;
   void Promise.resolve(error).then((found) => {
@@ -80,7 +80,7 @@ export function failedWatch(sink: WatchSink, error: StoreError | Promise<StoreEr
   };
 }
 
-/** Calls a sink. What it throws becomes an uncaught error and does not affect other watches. */
+/** Calls a sink. An exception becomes an uncaught error and does not affect other watches. */
 export function call(sink: () => void): void {
   try {
     sink();

@@ -23,13 +23,13 @@ const marksKept = 30;
 
 const shortestMarkingMs = 1_000;
 
-/** The least time between two marks (ms), and the interval at which {@link age} is called. */
+/** The minimum time between two marks (ms), and the interval at which {@link age} is called. */
 export const markingMs = (keepMs: number): number => Math.max(keepMs / marksKept, shortestMarkingMs);
 
 /**
- * Compacts by age: the state at open time `now`, whose `oldest` is the revision that was the latest `keepMs` ago, with a
- * mark for the latest revision when the last mark is old enough. Returns the same state when nothing changes, and always
- * when `keepMs` is 0: history is then kept forever.
+ * Compacts by age. In the state at open time `now`, `oldest` is the revision that was the latest `keepMs` ago, and a mark
+ * for the latest revision is added when the last one is old enough. Returns the same state when nothing changes, and
+ * when `keepMs` is 0, which retains history forever.
  */
 export function age<S extends Aging>(state: S, now: number, keepMs: number): S {
   if (keepMs === 0) return state;

@@ -1,4 +1,4 @@
-/** The backing store: the MVCC contract and its drivers. */
+/** The backing store: its contract with multi-version concurrency control, its drivers, and copies and backups of it. */
 export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-file.ts';
 export { type CopyObserver, type CopyResult, copyStore, EntryDigest } from './copy.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
@@ -10,6 +10,7 @@ export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export { openMigrated } from './migration.ts';
 export { observedStore, type StoreOperation } from './observed-store.ts';
+export { loadGrpc } from './optional-package.ts';
 export { pagesOf } from './pages.ts';
 export type { LeasedEntry, StoreImport, StoreSnapshot } from './snapshot.ts';
 export {

@@ -1,14 +1,14 @@
 import type { ByteString } from '../meta/index.ts';
 import { decodeText, encodeText } from '../meta/index.ts';
 
-// Drivers hold a key as the string of its UTF-8 bytes, so that `<` on strings is the key order of the contract.
+// Drivers represent a key as the string of its UTF-8 bytes, so that `<` on strings is the key order of the contract.
 
 /** Compares keys by their bytes. */
 export function compareKeys(a: ByteString, b: ByteString): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The end of the range of keys with this prefix (exclusive); undefined when it has none. */
+/** Returns the exclusive end of the range of keys with this prefix; undefined when the range is unbounded. */
 export function afterPrefix(prefix: ByteString): ByteString | undefined {
   // No byte of UTF-8 is 0xFF, so the last one can always be incremented.
   const last = prefix.length - 1;
@@ -18,12 +18,12 @@ export function afterPrefix(prefix: ByteString): ByteString | undefined {
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** The text of a key; an ASCII key is returned as it is, after a scan. */
+/** Decodes a key. An ASCII key is returned unchanged after a scan. */
 export function keyText(key: ByteString): string {
   return beyondAscii.test(key) ? decodeText(key) : key;
 }
 
-/** The UTF-8 bytes of a text; undefined when it has an unpaired surrogate. */
+/** Returns the UTF-8 bytes of a text; undefined when it has an unpaired surrogate. */
 export function keyBytes(text: string): ByteString | undefined {
   const bytes = encodeText(text);
   return bytes !== text && /[\uD800-\uDFFF]/u.test(text) ? undefined : bytes;

@@ -6,9 +6,9 @@ import { type Entry, type Store, StoreError } from './store.ts';
 /** The key of {@link Migration}; keys of resources have a second slash. */
 export const migrationKey = '/migration';
 
-/** What a store that assigns revisions itself keeps of the copy that it is. */
+/** The record of a copy in a store that assigns revisions itself. */
 export interface Migration {
-  /** The import is not finished. */
+  /** Whether the import is unfinished. */
   readonly state?: ImportState;
   /** Added to the revisions that the store assigns: see {@link offsetRevisions}. */
   readonly offset?: number;
@@ -26,13 +26,13 @@ export function readMigration(entry: Entry | undefined): Migration {
   throw new StoreError('damaged', `the store has a damaged value under the key ${migrationKey}`);
 }
 
-/** The offset of a store that is a copy, 0 of others. Throws `unavailable` when the copy is not finished. */
+/** Returns the offset of a copy, 0 for other stores. Throws `unavailable` when the copy is unfinished. */
 export function offsetOf({ state, offset = 0 }: Migration): number {
   if (state === undefined) return offset;
   throw new StoreError('unavailable', 'the store is an unfinished copy: finish the migration that began it');
 }
 
-/** The store with the revisions that follow from the migration to it, if there was one. Closes it when that fails. */
+/** Applies the revision offset of a migration, if there was one. Closes the store on failure. */
 export async function openMigrated(store: Store): Promise<Store> {
   try {
     const { entry } = await store.get(migrationKey);

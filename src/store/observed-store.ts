@@ -12,18 +12,18 @@ import type {
   Write,
 } from './store.ts';
 
-/** What a request does, in the words of the reference server's metrics. That of a commit is that of its first write. */
+/** The kind of a request, as named in the reference server's metrics. A commit counts as its first write. */
 export type StoreOperation = 'get' | 'list' | 'listWithCount' | 'create' | 'update' | 'delete';
 
 /**
- * Called when a request has ended. `key`: the key, that of the first write, or the prefix of a list. A commit whose
- * compares do not hold has not failed.
+ * Called when a request has ended. `key` is the key, that of the first write, or the prefix of a list. A commit whose
+ * compares do not hold counts as successful.
  */
 export type RequestObserver = (operation: StoreOperation, key: string, seconds: number, failed: boolean) => void;
 
 /**
- * The store, with its gets, lists and commits observed. They are answered no later for it. Those that concern no key, such
- * as reads of the revision, are not observed.
+ * Observes the gets, lists and commits of a store without delaying them. Requests without a key, such as reads of the
+ * revision, are not observed.
  */
 export const observedStore = (store: Store, clock: Pick<Clock, 'monotonic'>, observer: RequestObserver): Store =>
   new ObservedStore(store, clock, observer);
@@ -88,7 +88,7 @@ class ObservedStore implements Store {
     return this.#store.close();
   }
 
-  /** Returns the answer itself: a promise made from it would settle later. */
+  /** Returns the original promise: a derived one would settle later. */
   #observed<T>(operation: StoreOperation, key: string, began: number, answer: Promise<T>): Promise<T> {
     const ended = (failed: boolean) => this.#observer(operation, key, (this.#clock.monotonic() - began) / 1000, failed);
     answer.then(

@@ -1,12 +1,12 @@
 import { serverTurns, type Turns } from '../meta/index.ts';
 import type { ListRange, ListResult, Store } from './store.ts';
 
-/** The most entries of one page. */
+/** Maximum number of entries of one page. */
 const pageEntries = 500;
 
 /**
- * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. Each may wait
- * for its turn.
+ * Returns the pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. Each
+ * page may wait for its turn.
  */
 export async function* pagesOf(
   store: Pick<Store, 'list'>,

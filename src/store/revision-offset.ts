@@ -65,7 +65,8 @@ class OffsetStore implements Store {
 
   async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     const inner = compares.map(({ key, revision, below = false }) => ({
-      ...{ key, below },
+      key,
+      below,
       revision: below ? Math.max(0, revision - this.#offset) : this.#compared(revision),
     }));
     const result = await this.#outward(this.#store.commit(inner, writes));

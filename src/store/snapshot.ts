@@ -1,52 +1,52 @@
 import type { Entry } from './store.ts';
 
-// What a copy of a store needs, and the contract of the store does not give: leases, and revisions that are set.
+// Copies of a store need more than its contract offers: leases, and revisions that the caller sets.
 
 export interface LeasedEntry extends Entry {
   /** Milliseconds since 1970 at which the key is deleted; undefined without a lease. */
   readonly expires: number | undefined;
 }
 
-/** The entries of a store at one revision, whatever others write meanwhile. */
+/** The entries of a store at one revision, unaffected by other writers. */
 export interface StoreSnapshot {
   readonly revision: number;
-  /** About how many entries there are. */
+  /** The approximate number of entries. */
   readonly size: number;
-  /** The entries in key order, in pages of a bounded size. Fails as `compacted` when the revision is no longer kept. */
+  /** Returns the entries in key order, in pages of a bounded size. Fails as `compacted` when the revision is compacted. */
   pages(): AsyncIterable<readonly LeasedEntry[]>;
   close(): Promise<void>;
 }
 
-/** How far an import has come. It is written in the commit of the entries that it counts. */
+/** The progress of an import, written in the commit of the entries that it counts. */
 export interface ImportState {
   /** The revision of the snapshot. */
   readonly revision: number;
-  /** The number of entries that have been written. */
+  /** The number of written entries. */
   readonly entries: number;
-  /** The key of the last one; empty at the beginning. */
+  /** The key of the last written entry; empty at the beginning. */
   readonly after: string;
-  /** Of the entries of the snapshot up to that key: see `EntryDigest`. */
+  /** The digest of the entries of the snapshot up to that key: see `EntryDigest`. */
   readonly digest: string;
 }
 
 /**
- * A store that is filled with the entries of a snapshot, and cannot be opened as a store before that is finished. Of an
- * import that was interrupted, the next one goes on.
+ * A store that is being filled with the entries of a snapshot, and cannot be opened as a store before it is finished. A
+ * new import resumes an interrupted one.
  */
 export interface StoreImport {
-  /** Whether entries keep their revisions, and those with a lease stay until the store is opened. */
+  /** Whether entries retain their revisions, and entries with a lease are deleted only after the store is opened. */
   readonly exact: boolean;
-  /** Undefined: the store is empty. */
+  /** The progress of an interrupted import; undefined for an empty store. */
   readonly state: ImportState | undefined;
-  /** The most entries of one write, and the most bytes of their keys and values, unless it has a single entry. */
+  /** Maximum number of entries of one write, and of bytes of their keys and values; a single entry may exceed them. */
   readonly most: { readonly entries: number; readonly bytes: number };
-  /** Writes entries that follow those written before, and the state with them, in one commit. */
+  /** Appends entries and updates the progress, in one commit. */
   write(entries: readonly LeasedEntry[], state: ImportState): Promise<void>;
-  /** What has been written, as the pages of a snapshot. */
+  /** Returns the written entries as the pages of a snapshot. */
   pages(): AsyncIterable<readonly LeasedEntry[]>;
-  /** Makes it a store, whose next revision is after `revision` and which has no history before that. */
+  /** Completes the import. The next revision of the store is after `revision`, and it has no earlier history. */
   finish(revision: number): Promise<void>;
-  /** Removes what has been written. */
+  /** Removes all written entries. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

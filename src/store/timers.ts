@@ -2,7 +2,7 @@ import type { Clock } from '../meta/index.ts';
 
 const longestWaitMs = 3_600_000;
 
-/** A timer that fires once, at the earliest of the times set since it last fired. */
+/** A timer that fires once, at the earliest time set since it last fired. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #fire: () => void;

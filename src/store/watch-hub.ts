@@ -4,23 +4,23 @@ import { type CommitChanges, call, deliver, FanOut, type Follower, failedWatch }
 import { StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
 
 export interface Replay {
-  /** The revision that the replay has reached: `commits` is complete up to it. */
+  /** The revision up to which `commits` is complete. */
   readonly revision: number;
-  /** Oldest first; commits without a change below the prefix may be left out. */
+  /** Oldest first. Commits without a change below the prefix may be omitted. */
   readonly commits: readonly CommitChanges[];
 }
 export interface WatchSource {
   readable(): Readable;
-  /** The commits after revision `after`: a bounded number, and at least one when there is any. */
+  /** Returns commits after revision `after`: a bounded number, and at least one when there is any. */
   replay(after: number, prefix: ByteString, previous: boolean): Replay;
 }
-/** What the live watches want of a change. */
-export type Wanted = 'nothing' | 'entry' | 'previous';
+/** The parts of a change that live watches need. */
+export type WatchInterest = 'nothing' | 'entry' | 'previous';
 
-/** Its position is also the revision up to which its replay is complete. */
+/** A watch, whose position is also the revision up to which its replay is complete. */
 interface Watcher extends Follower {
   readonly previous: boolean;
-  /** Has replayed the history and gets every commit when it is published. */
+  /** Whether the watch has replayed the history and receives every commit when it is published. */
   live: boolean;
   progressRequested: boolean;
 }
@@ -30,7 +30,7 @@ export class WatchHub {
   readonly #source: WatchSource;
   readonly #watchers = new Set<Watcher>();
   readonly #live = new FanOut<Watcher>();
-  /** The last commit that has been delivered to all live watches. */
+  /** The revision of the last commit that was delivered to all live watches. */
   #delivered = 0;
   readonly #published: CommitChanges[] = [];
   #delivering = false;
@@ -54,20 +54,20 @@ export class WatchHub {
     }
   }
 
-  /** What the live watches that cover this key want of its change. */
-  wants(key: ByteString): Wanted {
-    let wanted: Wanted = 'nothing';
+  /** Returns what the live watches that cover this key need of its change. */
+  wants(key: ByteString): WatchInterest {
+    let interest: WatchInterest = 'nothing';
     for (const group of this.#live.covering([{ bytes: key }])) {
       for (const { prefix, previous } of group) {
         if (!key.startsWith(prefix)) continue;
         if (previous) return 'previous';
-        wanted = 'entry';
+        interest = 'entry';
       }
     }
-    return wanted;
+    return interest;
   }
 
-  /** The earliest revision from which a watch still has to replay; infinite when all are live. */
+  /** The earliest revision that a watch still has to replay; infinite when all are live. */
   get lagging(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const watcher of this.#watchers) if (!watcher.live) lowest = Math.min(lowest, watcher.position);
@@ -151,7 +151,7 @@ export class WatchHub {
   }
 }
 
-/** The same object when no change has a previous entry. */
+/** Returns the same object when no change has a previous entry. */
 function withoutPrevious(commit: CommitChanges): CommitChanges {
   if (commit.changes.every(({ previous }) => previous === undefined)) return commit;
   return { ...commit, changes: commit.changes.map((change) => ({ ...change, previous: undefined })) };

@@ -1,101 +1,136 @@
-import type { ServiceDefinition } from '@grpc/proto-loader';
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import type { Clock } from '../meta/index.ts';
 import { attributesOf, type SpanData } from './span-data.ts';
 
-/** A message with its fields. */
-const type = (...fields: readonly (readonly [name: string, type: string, id: number, rule?: 'repeated'])[]) => ({
-  fields: Object.fromEntries(
-    fields.map(([name, type, id, rule]) => [name, { type, id, ...(rule === undefined ? {} : { rule }) }]),
-  ),
-});
-/** The messages of OTLP for traces. Numbers and names are those of its specification. */
-const messages = {
-  TraceService: { methods: { Export: { requestType: 'ExportRequest', responseType: 'ExportResponse' } } },
-  ExportRequest: type(['resourceSpans', 'ResourceSpans', 1, 'repeated']),
-  ExportResponse: type(['partialSuccess', 'PartialSuccess', 1]),
-  PartialSuccess: type(['rejectedSpans', 'int64', 1], ['errorMessage', 'string', 2]),
-  ResourceSpans: type(['resource', 'Resource', 1], ['scopeSpans', 'ScopeSpans', 2, 'repeated']),
-  Resource: type(['attributes', 'KeyValue', 1, 'repeated']),
-  ScopeSpans: type(['scope', 'Scope', 1], ['spans', 'Span', 2, 'repeated']),
-  Scope: type(['name', 'string', 1], ['version', 'string', 2]),
-  KeyValue: type(['key', 'string', 1], ['value', 'AnyValue', 2]),
-  AnyValue: {
-    oneofs: { value: { oneof: ['stringValue', 'intValue'] } },
-    ...type(['stringValue', 'string', 1], ['intValue', 'int64', 3]),
-  },
-  Span: type(
-    ['traceId', 'bytes', 1],
-    ['spanId', 'bytes', 2],
-    ['parentSpanId', 'bytes', 4],
-    ['name', 'string', 5],
-    ['kind', 'int32', 6],
-    ['startTimeUnixNano', 'fixed64', 7],
-    ['endTimeUnixNano', 'fixed64', 8],
-    ['attributes', 'KeyValue', 9, 'repeated'],
-    ['events', 'Event', 11, 'repeated'],
-    ['links', 'Link', 13, 'repeated'],
-    ['status', 'Status', 15],
-  ),
-  Event: type(['timeUnixNano', 'fixed64', 1], ['name', 'string', 2]),
-  Link: type(['traceId', 'bytes', 1], ['spanId', 'bytes', 2]),
-  Status: type(['message', 'string', 2], ['code', 'int32', 3]),
-};
-const place = 'opentelemetry.proto.collector.trace.v1';
+/** Statuses after which a batch is sent again (OTLP specification, "Retryable Response Codes"). */
+const retryableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** The pause after the first failed attempt, which doubles up to a maximum (ms). */
+const minPauseMs = 500;
+const maxPauseMs = 4_000;
+/** The part of an error response that is read for the log (bytes). */
+const maxErrorBytes = 500;
 
 /** Where spans are sent. */
 export interface Collector {
-  /** Rejects with the reason when the collector has not taken them within a time (ms). */
+  /** Rejects with the reason unless the collector accepts the spans within a time (ms). */
   send(spans: readonly SpanData[], timeoutMs: number): Promise<void>;
+  /** Closes the connection. A `send` in progress rejects. */
   close(): void;
 }
 
-/** What all spans of a process have in common. */
-export interface Origin {
+export interface CollectorOptions {
+  /** Where batches are posted. */
+  readonly url: URL;
   readonly serviceName: string;
+  /** Identifies this server among others. */
   readonly instance: string;
-  /** The program that makes the spans. */
+  /** The program that creates the spans. */
   readonly scope: { readonly name: string; readonly version: string };
+  readonly clock: Pick<Clock, 'after'>;
 }
 
-/** The service of a collector. Imported on demand, so that a server that traces nothing does not load it. */
-export async function loadTraceService(): Promise<ServiceDefinition> {
-  const { fromJSON } = await import('@grpc/proto-loader');
-  const root = place.split('.').reduceRight<object>((nested, name) => ({ nested: { [name]: nested } }), {
-    nested: messages,
-  });
-  const options = { longs: String, defaults: false, arrays: true };
-  return fromJSON(root as Parameters<typeof fromJSON>[0], options)[`${place}.TraceService`] as ServiceDefinition;
+/**
+ * The URL for traces of an OTLP endpoint: `host:port`, or a URL with `http` or `https`, to which `/v1/traces` is added.
+ * Undefined for any other text. A URL may have no user, query or fragment: the endpoint is logged.
+ */
+export function tracesUrl(endpoint: string): URL | undefined {
+  const text = /^https?:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
+  if (/[\s?#@\\]/.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (text !== endpoint && url.pathname !== '/') return undefined;
+  if (!/\/v1\/traces\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
+  return url;
 }
 
-/** Connects to a collector, by OTLP over gRPC without TLS, when there is something to send. */
-export async function loadCollector(): Promise<(endpoint: string, origin: Origin) => Collector> {
-  const [grpc, service] = await Promise.all([import('@grpc/grpc-js'), loadTraceService()]);
-  const { path, requestSerialize, responseDeserialize } = service['Export'] as ServiceDefinition[string];
-  return (endpoint, { serviceName, instance, scope }) => {
-    const client = new grpc.Client(endpoint, grpc.credentials.createInsecure());
-    const resource = {
-      attributes: attributesOf({ 'service.name': serviceName, 'service.instance.id': instance }),
-    };
-    return {
-      send: (spans, timeoutMs) =>
-        new Promise((resolve, reject) => {
-          const request = { resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] };
-          const metadata = new grpc.Metadata({ waitForReady: true });
-          // The library compares it with the clock of the process.
-          const deadline = Date.now() + timeoutMs;
-          client.makeUnaryRequest(
-            path,
-            requestSerialize,
-            responseDeserialize,
-            request,
-            metadata,
-            { deadline },
-            (error) => {
-              if (error === null) resolve();
-              else reject(new Error(`${grpc.status[error.code]}: ${error.details.slice(0, 500)}`));
-            },
-          );
-        }),
-      close: () => client.close(),
-    };
+/** A collector that speaks OTLP over HTTP with JSON. Connects when there are spans to send. */
+export function openCollector({ url, serviceName, instance, scope, clock }: CollectorOptions): Collector {
+  const agent = createAgent(url);
+  const resource = { attributes: attributesOf({ 'service.name': serviceName, 'service.instance.id': instance }) };
+  let sending: AbortController | undefined;
+  return {
+    async send(spans, timeoutMs) {
+      const body = Buffer.from(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] }));
+      const controller = new AbortController();
+      const { signal } = controller;
+      const cancel = clock.after(timeoutMs, () => controller.abort());
+      sending = controller;
+      let reason = `no response within ${timeoutMs} ms`;
+      try {
+        for (let pauseMs = minPauseMs; !signal.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+          const failure = await post(url, agent, body, signal);
+          if (failure === undefined) return;
+          if (signal.aborted) break;
+          reason = failure.reason;
+          if (!failure.retryable) break;
+          await pause(Math.max(pauseMs, failure.retryAfterMs), signal, clock);
+        }
+      } finally {
+        cancel();
+      }
+      throw new Error(reason);
+    },
+    close() {
+      sending?.abort();
+      agent.destroy();
+    },
   };
+}
+
+const isSecure = ({ protocol }: URL): boolean => protocol === 'https:';
+
+/** The exporter sends one batch at a time: one connection is enough. */
+const createAgent = (url: URL): PlainAgent =>
+  isSecure(url)
+    ? new SecureAgent({ keepAlive: true, maxSockets: 1 })
+    : new PlainAgent({ keepAlive: true, maxSockets: 1 });
+
+interface PostFailure {
+  readonly reason: string;
+  readonly retryable: boolean;
+  /** What the collector asks for in `Retry-After` (ms); otherwise 0. */
+  readonly retryAfterMs: number;
+}
+
+/** Posts a batch once. Resolves with the failure; undefined when the collector has accepted the batch. */
+function post(url: URL, agent: PlainAgent, body: Buffer, signal: AbortSignal): Promise<PostFailure | undefined> {
+  return new Promise((resolve) => {
+    const disconnected = ({ message }: Error) => resolve({ reason: message, retryable: true, retryAfterMs: 0 });
+    const send = isSecure(url) ? secureRequest : plainRequest;
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const request = send(url, { method: 'POST', agent, headers, signal }, (response) => {
+      const { statusCode: status = 0 } = response;
+      const isAccepted = status >= 200 && status < 300;
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        if (!isAccepted) text = (text + chunk).slice(0, maxErrorBytes);
+      });
+      response.on('error', disconnected);
+      response.on('end', () => {
+        if (isAccepted) resolve(undefined);
+        else {
+          const retryAfterMs = 1_000 * Number(/^\d{1,5}$/.exec(response.headers['retry-after'] ?? '') ?? 0);
+          resolve({ reason: `${status}: ${text}`, retryable: retryableStatuses.has(status), retryAfterMs });
+        }
+      });
+    });
+    request.on('error', disconnected);
+    request.end(body);
+  });
+}
+
+/** Resolves after a time, or when the signal aborts. */
+function pause(ms: number, signal: AbortSignal, clock: Pick<Clock, 'after'>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    const stop = () => {
+      cancel();
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }

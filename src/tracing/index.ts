@@ -1,3 +1,3 @@
-/** Traces of requests: which are sampled, their spans, and how these reach a collector. */
+/** Traces of requests: sampling, spans, and their export to a collector. */
 export { tracingFormat } from './configuration.ts';
 export { createTracer, type Tracer } from './tracer.ts';

@@ -1,40 +1,40 @@
-// A span as OTLP has it, in the names of its JSON form; identifiers are bytes.
+/** Spans as OTLP encodes them in JSON: identifiers are hexadecimal digits, 64-bit integers are decimal digits. */
 
 export interface KeyValue {
   readonly key: string;
-  readonly value: { readonly stringValue: string } | { readonly intValue: number };
+  readonly value: { readonly stringValue: string } | { readonly intValue: string };
 }
 
 export interface SpanEvent {
-  /** Nanoseconds since 1970, in digits. */
+  /** Nanoseconds since 1970. */
   readonly timeUnixNano: string;
   readonly name: string;
 }
 
 export interface SpanData {
-  readonly traceId: Buffer;
-  readonly spanId: Buffer;
-  /** Absent: it is the root of its trace. */
-  readonly parentSpanId?: Buffer;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Absent: the span is the root of its trace. */
+  readonly parentSpanId?: string;
   readonly name: string;
   readonly kind: SpanKind;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: readonly KeyValue[];
   readonly events: readonly SpanEvent[];
-  /** Spans of other traces that this one belongs to. */
-  readonly links: readonly { readonly traceId: Buffer; readonly spanId: Buffer }[];
+  /** Related spans of other traces. */
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status: { readonly code: 0 | 2; readonly message: string };
 }
 
 export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = (typeof spanKind)[keyof typeof spanKind];
 
-/** The time (ms since 1970), to a microsecond. */
+/** A time (ms since 1970) in nanoseconds, to a microsecond. */
 export const nanoseconds = (ms: number): string => `${Math.round(ms * 1_000)}000`;
 
 export const attributesOf = (values: { readonly [key: string]: string | number }): KeyValue[] =>
   Object.entries(values).map(([key, value]) => ({
     key,
-    value: typeof value === 'number' ? { intValue: value } : { stringValue: value },
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
   }));

@@ -4,9 +4,16 @@ import { nanoseconds, type SpanData, spanKind } from './span-data.ts';
 import { SpanExporter } from './span-exporter.ts';
 
 const span = (name: string): SpanData => ({
-  ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name, kind: spanKind.internal },
-  ...{ startTimeUnixNano: nanoseconds(0), endTimeUnixNano: nanoseconds(1) },
-  ...{ attributes: [], events: [], links: [], status: { code: 0, message: '' } as const },
+  traceId: '0af7651916cd43dd8448eb211c80319c',
+  spanId: 'b7ad6b7169203331',
+  name,
+  kind: spanKind.internal,
+  startTimeUnixNano: nanoseconds(0),
+  endTimeUnixNano: nanoseconds(1),
+  attributes: [],
+  events: [],
+  links: [],
+  status: { code: 0, message: '' },
 });
 const spans = (count: number) => Array.from({ length: count }, (_, i) => span(String(i)));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -31,12 +38,12 @@ function open() {
     },
   };
   const warn = (text: string, fields: object) => void warnings.push([text, fields]);
-  const exporter = new SpanExporter({ collector, endpoint: 'collector:4317', clock, warn });
+  const exporter = new SpanExporter({ collector, endpoint: 'collector:4318', clock, warn });
   return { clock, batches, warnings, state, exporter };
 }
 
 describe('the export of spans', () => {
-  it('waits five seconds for others, or until there is a batch', async () => {
+  it('sends a batch after five seconds, or as soon as it is full', async () => {
     const { clock, batches, exporter } = open();
     exporter.add(spans(3));
     await clock.advance(4_999, turn);
@@ -51,7 +58,7 @@ describe('the export of spans', () => {
     expect(batches).toEqual([5, 512, 88]);
   });
 
-  it('has one batch under way, and room for 2048 spans: others are lost, which is told once a minute', async () => {
+  it('sends one batch at a time, queues 2048 spans, and warns of lost spans once a minute', async () => {
     const { clock, batches, warnings, state, exporter } = open();
     state.hold = true;
     exporter.add(spans(512));
@@ -61,9 +68,9 @@ describe('the export of spans', () => {
     expect(batches).toEqual([512]);
     const lost = (count: number, why: string) => [
       'spans were not exported',
-      { endpoint: 'collector:4317', spans: count, why },
+      { endpoint: 'collector:4318', spans: count, why },
     ];
-    expect(warnings).toEqual([lost(7, 'more spans than can be sent')]);
+    expect(warnings).toEqual([lost(7, 'the queue of 2048 spans is full')]);
     await clock.advance(60_000, turn);
     state.failure = 'UNAVAILABLE: no connection';
     state.release();
@@ -71,7 +78,7 @@ describe('the export of spans', () => {
     expect(warnings.slice(1)).toEqual([lost(514, 'UNAVAILABLE: no connection')]);
   });
 
-  it('sends what waits before it ends, and nothing afterwards', async () => {
+  it('sends the queued spans when it is closed, and nothing afterwards', async () => {
     const { batches, state, exporter } = open();
     exporter.add(spans(4));
     await exporter.close(1_000);
@@ -80,7 +87,7 @@ describe('the export of spans', () => {
     expect([batches, state.closed]).toEqual([[4], true]);
   });
 
-  it('ends although the collector does not answer', async () => {
+  it('closes even if the collector does not respond', async () => {
     const { clock, state, exporter } = open();
     state.hold = true;
     exporter.add(spans(512));

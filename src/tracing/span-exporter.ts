@@ -2,88 +2,97 @@ import type { Clock } from '../meta/index.ts';
 import type { Collector } from './collector.ts';
 import type { SpanData } from './span-data.ts';
 
-/** How many spans wait, how many are sent at once, how long they wait for others (ms): the defaults of OpenTelemetry. */
-const mostWaiting = 2_048;
-const batchSize = 512;
-const waitMs = 5_000;
-/** How long a batch may take (ms). */
-const sendMs = 10_000;
-/** How often lost spans are told of at most (ms). */
-const tellMs = 60_000;
+/** The defaults of OpenTelemetry: spans in the queue, spans in a batch, and the longest delay of a batch (ms). */
+const maxQueuedSpans = 2_048;
+const maxBatchSpans = 512;
+const maxDelayMs = 5_000;
+/** Time limit for the delivery of a batch (ms). */
+const deliveryTimeoutMs = 10_000;
+/** The shortest interval between two warnings of lost spans (ms). */
+const warningIntervalMs = 60_000;
 
 export interface SpanExporterOptions {
   readonly collector: Collector;
+  /** The endpoint of the collector, for the log. */
   readonly endpoint: string;
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
-/** Sends spans to a collector in batches, one at a time. No request waits for it: what has no room is lost. */
+/** Sends spans to a collector in batches, one at a time. No request waits for it: spans that do not fit are lost. */
 export class SpanExporter {
   readonly #options: SpanExporterOptions;
-  #waiting: SpanData[] = [];
+  #queue: SpanData[] = [];
   #cancelTimer: (() => void) | undefined;
-  #sending: Promise<void> | undefined;
+  #delivery: Promise<void> | undefined;
   #closed = false;
-  #lost = 0;
-  #tellAt = Number.NEGATIVE_INFINITY;
+  #lostSpans = 0;
+  #nextWarningAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SpanExporterOptions) {
     this.#options = options;
   }
 
   add(spans: readonly SpanData[]): void {
-    const room = this.#closed ? 0 : mostWaiting - this.#waiting.length;
-    const taken = spans.slice(0, room);
-    for (const span of taken) this.#waiting.push(span);
-    if (taken.length < spans.length) this.#lose(spans.length - taken.length, 'more spans than can be sent');
-    if (this.#waiting.length >= batchSize) this.#send();
-    else if (this.#waiting.length > 0) this.#cancelTimer ??= this.#options.clock.after(waitMs, () => this.#send());
+    const room = this.#closed ? 0 : maxQueuedSpans - this.#queue.length;
+    const accepted = spans.slice(0, room);
+    for (const span of accepted) this.#queue.push(span);
+    if (accepted.length < spans.length) {
+      this.#countLost(spans.length - accepted.length, `the queue of ${maxQueuedSpans} spans is full`);
+    }
+    this.#schedule();
   }
 
-  /** Sends what waits, within a time (ms). */
+  /** Sends the queued spans within a time (ms). Later spans are lost. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#cancelTimer?.();
-    let cancel = () => {};
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(timeoutMs, resolve);
+    let cancelTimeout = () => {};
+    const timeout = new Promise<void>((resolve) => {
+      cancelTimeout = this.#options.clock.after(timeoutMs, resolve);
     });
-    await Promise.race([this.#sendRest(timeoutMs), late]);
-    cancel();
+    await Promise.race([this.#flush(timeoutMs), timeout]);
+    cancelTimeout();
     this.#options.collector.close();
   }
 
-  #send(): void {
+  #schedule(): void {
+    if (this.#queue.length >= maxBatchSpans) this.#sendBatch();
+    else if (this.#queue.length > 0) {
+      this.#cancelTimer ??= this.#options.clock.after(maxDelayMs, () => this.#sendBatch());
+    }
+  }
+
+  #sendBatch(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (this.#sending !== undefined || this.#closed || this.#waiting.length === 0) return;
-    this.#sending = this.#deliver(this.#waiting.splice(0, batchSize), sendMs).then(() => {
-      this.#sending = undefined;
-      this.add([]);
+    if (this.#delivery !== undefined || this.#closed || this.#queue.length === 0) return;
+    this.#delivery = this.#deliver(this.#queue.splice(0, maxBatchSpans), deliveryTimeoutMs).then(() => {
+      this.#delivery = undefined;
+      this.#schedule();
     });
   }
 
-  async #sendRest(timeoutMs: number): Promise<void> {
-    await this.#sending;
-    if (this.#waiting.length > 0) await this.#deliver(this.#waiting.splice(0), timeoutMs);
+  async #flush(timeoutMs: number): Promise<void> {
+    await this.#delivery;
+    if (this.#queue.length > 0) await this.#deliver(this.#queue.splice(0), timeoutMs);
   }
 
   async #deliver(spans: readonly SpanData[], timeoutMs: number): Promise<void> {
     try {
       await this.#options.collector.send(spans, timeoutMs);
     } catch (error) {
-      this.#lose(spans.length, error instanceof Error ? error.message : 'unknown failure');
+      this.#countLost(spans.length, error instanceof Error ? error.message : 'unknown failure');
     }
   }
 
-  #lose(spans: number, why: string): void {
-    this.#lost += spans;
+  #countLost(spans: number, reason: string): void {
+    this.#lostSpans += spans;
     const { clock, endpoint, warn } = this.#options;
-    if (clock.monotonic() < this.#tellAt) return;
-    this.#tellAt = clock.monotonic() + tellMs;
-    warn('spans were not exported', { endpoint, spans: this.#lost, why });
-    this.#lost = 0;
+    if (clock.monotonic() < this.#nextWarningAt) return;
+    this.#nextWarningAt = clock.monotonic() + warningIntervalMs;
+    warn('spans were not exported', { endpoint, spans: this.#lostSpans, why: reason });
+    this.#lostSpans = 0;
   }
 }

@@ -1,4 +1,4 @@
-/** What the W3C header `traceparent` says: identifiers in hexadecimal digits. */
+/** The content of a `traceparent` header (W3C Trace Context): identifiers are hexadecimal digits. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -8,7 +8,7 @@ export interface TraceContext {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Undefined for a header that is absent or invalid, which counts as absent. */
+/** Undefined for an absent or invalid header. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(header) ?? [];

@@ -1,6 +1,6 @@
 import type { ResourcePlace, Stages, User } from '../meta/index.ts';
 
-/** A request as a trace shows it. */
+/** The parts of a request that its trace shows. */
 export interface Traceable {
   readonly method: string;
   readonly headers: { readonly [name: string]: string | undefined };
@@ -8,18 +8,18 @@ export interface Traceable {
 }
 
 export interface TraceableInfo {
-  /** Without query, which may hold what is secret. */
+  /** Without the query, which may contain secrets. */
   readonly path: string;
   readonly verb: string;
   readonly resource: ResourcePlace | undefined;
 }
 
-/** What the server knows of a request that it has authenticated. */
-export interface Known {
+/** The start of an authenticated request. */
+export interface RequestStart {
   readonly user: User;
   /** The Audit-ID. */
   readonly id: string;
-  /** When the request began (ms since 1970). */
+  /** Time of arrival (ms since 1970). */
   readonly started: number;
   readonly stages: Stages;
 }

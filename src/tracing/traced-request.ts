@@ -1,28 +1,28 @@
 import { type Random, type RequestTrace, type Span, Stage, shorten, stageNames } from '../meta/index.ts';
 import { attributesOf, nanoseconds, type SpanData, type SpanEvent, type SpanKind, spanKind } from './span-data.ts';
 import { formatTraceparent, type TraceContext } from './trace-context.ts';
-import type { Known, Traceable, TraceableInfo } from './traceable.ts';
+import type { RequestStart, Traceable, TraceableInfo } from './traceable.ts';
 
-/** How many spans a request has: a write that is attempted again and again has more stages. */
-const mostSpans = 128;
+/** The spans of a request. A write with many attempts has more stages. */
+const maxSpans = 128;
 
-/** How a verb is shown, as in the reference server: the span of its work, and its events. */
+/** The names in the trace of a verb, as in the reference server: the span of its work, and its events. */
 interface VerbNames {
   readonly span: string;
-  /** Before the store is asked, after it has answered, and when the client has the response. */
+  /** Before a request to the store, after its response, and once the client has read the response. */
   readonly before?: string;
   readonly after?: string;
-  readonly written?: string;
+  readonly end?: string;
 }
 
-const written = 'Writing http response done';
-const stored = { before: 'About to store object in database', after: 'Write to database call succeeded' };
+const end = 'Writing http response done';
+const storing = { before: 'About to store object in database', after: 'Write to database call succeeded' };
 const verbs = new Map<string, VerbNames>([
-  ['get', { span: 'Get', before: 'About to Get from storage', after: 'About to write a response', written }],
-  ['list', { span: 'List', before: 'About to List from storage', after: 'Listing from storage done', written }],
+  ['get', { span: 'Get', before: 'About to Get from storage', after: 'About to write a response', end }],
+  ['list', { span: 'List', before: 'About to List from storage', after: 'Listing from storage done', end }],
   ['watch', { span: 'List' }],
-  ['create', { span: 'Create', ...stored }],
-  ['update', { span: 'Update', ...stored }],
+  ['create', { span: 'Create', ...storing }],
+  ['update', { span: 'Update', ...storing }],
   ['patch', { span: 'Patch', before: 'About to apply patch', after: 'Object stored in database' }],
   ['delete', { span: 'Delete', before: 'About to delete object from database', after: 'Object deleted from database' }],
   ['deletecollection', { span: 'DeleteCollection' }],
@@ -34,7 +34,8 @@ interface OpenSpan {
   readonly parent: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
-  readonly began: number;
+  /** Since the start of the request (ms). */
+  readonly startMs: number;
   readonly attributes: { readonly [key: string]: string | number };
   readonly events: SpanEvent[];
 }
@@ -43,29 +44,32 @@ export interface TracedRequestOptions {
   readonly random: Pick<Random, 'uuid'>;
   readonly request: Traceable;
   readonly info: TraceableInfo;
-  readonly known: Known;
-  /** The span of the client within which the request was sent. */
+  readonly start: RequestStart;
+  /** The client's span in which it sends the request. */
   readonly parent: TraceContext | undefined;
-  /** The same, of a client whose trace is not followed. */
+  /** The span of a client whose trace is not followed. */
   readonly link: TraceContext | undefined;
-  /** Receives all spans when the request is over. */
-  readonly ended: (spans: readonly SpanData[]) => void;
+  /** Receives all spans at the end of the request. */
+  readonly onEnd: (spans: readonly SpanData[]) => void;
 }
 
-/** The trace of a request: a span for all of it, within that one for each stage, those of the verb within one of its own. */
+/**
+ * The trace of a request: a span for the whole request contains one for each stage. The stages of the verb are in a span of
+ * their own.
+ */
 export class TracedRequest implements RequestTrace {
   readonly #options: TracedRequestOptions;
   readonly #traceId: string;
   readonly #verb: VerbNames | undefined;
   readonly #root: OpenSpan;
   readonly #spans: SpanData[] = [];
-  /** What the verb does. */
+  /** The span of the verb. */
   #work: OpenSpan | undefined;
   #stage: Stage = Stage.authentication;
   #stageSpan: OpenSpan;
 
   constructor(options: TracedRequestOptions) {
-    const { request, info, known, parent, random } = options;
+    const { request, info, start, parent, random } = options;
     this.#options = options;
     this.#traceId = parent?.traceId ?? random.uuid().replaceAll('-', '');
     this.#verb = info.resource === undefined ? undefined : verbs.get(info.verb);
@@ -74,23 +78,23 @@ export class TracedRequest implements RequestTrace {
       'http.target': shorten(info.path),
       'user_agent.original': shorten(request.headers['user-agent'] ?? ''),
       'client.address': request.peer.address,
-      'audit-id': known.id,
+      'audit-id': start.id,
     });
     this.#stageSpan = this.#openStage(0);
   }
 
   entered(stage: Stage, atMs: number): void {
     this.#close(this.#stageSpan, atMs);
-    if (this.#stage === Stage.store && stage === Stage.serialization) this.#tell(this.#verb?.after, atMs);
+    if (this.#stage === Stage.store && stage === Stage.serialization) this.#addEvent(this.#verb?.after, atMs);
     this.#stage = stage;
     if (stage >= Stage.body && this.#verb !== undefined)
       this.#work ??= this.#open(this.#verb.span, this.#root.id, atMs);
     this.#stageSpan = this.#openStage(atMs);
-    if (stage === Stage.store) this.#tell(this.#verb?.before, atMs);
+    if (stage === Stage.store) this.#addEvent(this.#verb?.before, atMs);
   }
 
   begin(name: string, attributes: { readonly [name: string]: string }): Span {
-    const { stages } = this.#options.known;
+    const { stages } = this.#options.start;
     const span = this.#open(name, this.#stageSpan.id, stages.totalMs(), spanKind.client, attributes);
     return {
       traceparent: formatTraceparent(this.#traceId, span.id),
@@ -99,13 +103,13 @@ export class TracedRequest implements RequestTrace {
   }
 
   end(status: number, size: number): void {
-    const at = this.#options.known.stages.totalMs();
+    const at = this.#options.start.stages.totalMs();
     this.#close(this.#stageSpan, at);
-    this.#tell(this.#verb?.written, at);
+    this.#addEvent(this.#verb?.end, at);
     if (this.#work !== undefined) this.#close(this.#work, at);
     const attributes = { 'http.response.status_code': status, 'http.response.body.size': size };
     const root = { ...this.#root, attributes: { ...this.#root.attributes, ...attributes } };
-    this.#options.ended([this.#made(root, at, status >= 500 ? '' : undefined), ...this.#spans]);
+    this.#options.onEnd([this.#toSpanData(root, at, status >= 500 ? '' : undefined), ...this.#spans]);
   }
 
   #openStage(atMs: number): OpenSpan {
@@ -117,45 +121,49 @@ export class TracedRequest implements RequestTrace {
   #open(
     name: string,
     parent: string | undefined,
-    began: number,
+    startMs: number,
     kind: SpanKind = spanKind.internal,
     attributes: OpenSpan['attributes'] = {},
   ): OpenSpan {
     const id = this.#options.random.uuid().replaceAll('-', '').slice(16);
-    return { id, parent, name, kind, began, attributes, events: [] };
+    return { id, parent, name, kind, startMs, attributes, events: [] };
   }
 
-  #tell(name: string | undefined, atMs: number): void {
-    if (name === undefined || this.#spans.length >= mostSpans) return;
+  #addEvent(name: string | undefined, atMs: number): void {
+    if (name === undefined || this.#spans.length >= maxSpans) return;
     this.#work?.events.push({ timeUnixNano: this.#time(atMs), name });
   }
 
   #close(span: OpenSpan, atMs: number, failure?: string): void {
-    if (this.#spans.length < mostSpans || span === this.#work) this.#spans.push(this.#made(span, atMs, failure));
+    if (this.#spans.length < maxSpans || span === this.#work) this.#spans.push(this.#toSpanData(span, atMs, failure));
   }
 
-  #made({ id, parent, name, kind, began, attributes, events }: OpenSpan, endMs: number, failure?: string): SpanData {
+  #toSpanData(
+    { id, parent, name, kind, startMs, attributes, events }: OpenSpan,
+    endMs: number,
+    failure?: string,
+  ): SpanData {
     const { link } = this.#options;
     const isRoot = id === this.#root.id;
     return {
-      traceId: bytesOf(this.#traceId),
-      spanId: bytesOf(id),
-      ...(parent === undefined ? {} : { parentSpanId: bytesOf(parent) }),
-      ...{ name, kind, events },
-      startTimeUnixNano: this.#time(began),
+      traceId: this.#traceId,
+      spanId: id,
+      ...(parent === undefined ? {} : { parentSpanId: parent }),
+      name,
+      kind,
+      events,
+      startTimeUnixNano: this.#time(startMs),
       endTimeUnixNano: this.#time(endMs),
       attributes: attributesOf(attributes),
-      links: isRoot && link !== undefined ? [{ traceId: bytesOf(link.traceId), spanId: bytesOf(link.spanId) }] : [],
+      links: isRoot && link !== undefined ? [{ traceId: link.traceId, spanId: link.spanId }] : [],
       status: failure === undefined ? { code: 0, message: '' } : { code: 2, message: shorten(failure) },
     };
   }
 
   #time(ms: number): string {
-    return nanoseconds(this.#options.known.started + ms);
+    return nanoseconds(this.#options.start.started + ms);
   }
 }
-
-const bytesOf = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
 /** The name of the span of a request as in the reference server: without the names of objects, so that there are few. */
 function spanName(method: string, { resource }: TraceableInfo): string {

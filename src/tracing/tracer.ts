@@ -1,54 +1,56 @@
 import type { Clock, Random, RequestTrace } from '../meta/index.ts';
-import { loadCollector } from './collector.ts';
+import { openCollector, tracesUrl } from './collector.ts';
 import { SpanExporter } from './span-exporter.ts';
 import { parseTraceparent, type TraceContext } from './trace-context.ts';
-import type { Known, Traceable, TraceableInfo } from './traceable.ts';
+import type { RequestStart, Traceable, TraceableInfo } from './traceable.ts';
 import { TracedRequest } from './traced-request.ts';
 
 export interface Tracer {
-  /** The trace of a request; undefined when it is not sampled. */
-  begin(request: Traceable, info: TraceableInfo, known: Known): RequestTrace | undefined;
-  /** Exports what has ended, within a time (ms). Later spans are lost. */
+  /** The trace of a request. Undefined: it is not sampled. */
+  begin(request: Traceable, info: TraceableInfo, start: RequestStart): RequestTrace | undefined;
+  /** Exports the spans of completed requests within a time (ms). Later spans are lost. */
   close(timeoutMs: number): Promise<void>;
 }
 
 export interface TracerOptions {
-  /** Default: `localhost:4317`. */
+  /** `host:port`, or a URL with `http` or `https`. Default: `localhost:4318`. */
   readonly endpoint: string | undefined;
   readonly samplingRatePerMillion: number;
-  /** Names this server among others. */
+  /** Identifies this server among others. */
   readonly identity: string;
-  /** Name and version of the program that makes the spans. */
+  /** The program that creates the spans. */
   readonly scope: { readonly name: string; readonly version: string };
   readonly clock: Clock;
   readonly random: Random;
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
-const defaultEndpoint = 'localhost:4317';
-/** Whose trace contexts are followed: those of others could have everything sampled. */
+/** The port that OTLP assigns to HTTP. */
+const defaultEndpoint = 'localhost:4318';
+/** Groups whose trace contexts are followed. Other clients could have every request sampled. */
 const trustedGroups = ['system:masters', 'system:monitoring'];
 
-/** Connects when there is something to export. */
-export async function createTracer(options: TracerOptions): Promise<Tracer> {
+/** Connects to the collector when there are spans to export. */
+export function createTracer(options: TracerOptions): Tracer {
   const { clock, random, identity, scope, warn, samplingRatePerMillion: rate } = options;
   const endpoint = options.endpoint ?? defaultEndpoint;
-  const connect = await loadCollector();
-  const collector = connect(endpoint, { serviceName: 'apiserver', instance: identity, scope });
+  const url = tracesUrl(endpoint);
+  if (url === undefined) throw new Error(`invalid endpoint of a trace collector: ${endpoint}`);
+  const collector = openCollector({ url, serviceName: 'apiserver', instance: identity, scope, clock });
   const exporter = new SpanExporter({ collector, clock, warn, endpoint });
-  const samples = () => rate > 0 && random.integer(1_000_000) < rate;
-  const begin = (request: Traceable, info: TraceableInfo, known: Known, context: TraceContext | undefined) => {
-    const follows = context !== undefined && known.user.groups.some((group) => trustedGroups.includes(group));
-    if (!(follows ? context.sampled : samples())) return undefined;
+  const isSampled = () => rate > 0 && random.integer(1_000_000) < rate;
+  const begin = (request: Traceable, info: TraceableInfo, start: RequestStart, context: TraceContext | undefined) => {
+    const follows = context !== undefined && start.user.groups.some((group) => trustedGroups.includes(group));
+    if (!(follows ? context.sampled : isSampled())) return undefined;
     const parent = follows ? context : undefined;
     const link = follows ? undefined : context;
-    return new TracedRequest({ random, request, info, known, parent, link, ended: (spans) => exporter.add(spans) });
+    return new TracedRequest({ random, request, info, start, parent, link, onEnd: (spans) => exporter.add(spans) });
   };
   return {
-    begin(request, info, known) {
+    begin(request, info, start) {
       const header = request.headers['traceparent'];
       if (header === undefined && rate === 0) return undefined;
-      return begin(request, info, known, parseTraceparent(header));
+      return begin(request, info, start, parseTraceparent(header));
     },
     close: (timeoutMs) => exporter.close(timeoutMs),
   };

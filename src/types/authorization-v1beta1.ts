@@ -1,4 +1,4 @@
-/** The types of authorization/v1beta1: those of v1, but for the field `group` of a subject, which is `groups` in v1. */
+/** The types of authorization/v1beta1: those of v1 except the field `group` of a subject, which is `groups` in v1. */
 import { field, type Infer, list, map, string, struct } from '../schema/index.ts';
 import * as v1 from './authorization-v1.ts';
 import { inVersion } from './in-version.ts';

@@ -17,7 +17,7 @@ const files = new Map<string, Texts>();
 /** The fields that every object and list has. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** What a built-in type such as `batch/v1.JobSpec` means, or one of its fields. */
+/** Returns the description of a built-in type such as `batch/v1.JobSpec`, or of one of its fields. */
 export function describe(typeName: string, field = ''): string | undefined {
   const [home = '', rest = ''] = typeName.split('/', 2);
   const texts = textsOf(home);
@@ -26,7 +26,7 @@ export function describe(typeName: string, field = ''): string | undefined {
   return text ?? (common.has(field) ? textIn(textsOf('meta'), 'TypeMeta', field) : undefined);
 }
 
-/** What a column of the table of a resource shows; `home` as in the names of its types. */
+/** Returns the description of a table column of a resource; `home` as in the names of its types. */
 export const describeColumn = (home: string, plural: string, column: string): string | undefined =>
   textIn(textsOf(home), plural, column);
 

@@ -1,8 +1,4 @@
-/**
- * Every built-in type, by group and version. The files that are not listed here hold rules of these types that admission
- * and the kinds share.
- */
-
+/** The declarations of the built-in types, one module for each group version. */
 export * as admissionV1 from './admission-v1.ts';
 export * as admissionregistrationV1 from './admissionregistration-v1.ts';
 export * as admissionregistrationV1alpha1 from './admissionregistration-v1alpha1.ts';

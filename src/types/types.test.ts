@@ -63,6 +63,7 @@ describe('the built-in types', () => {
       'AllowInsecureKubeletCertificateSigningRequests',
       'AllowParsingUserUIDFromCertAuth',
       'AllowUnsafeMalformedObjectDeletion',
+      'AnonymousAuthConfigurableEndpoints',
       'APIResponseCompression',
       'APIServerTracing',
       'AuthorizeNodeWithSelectors',
@@ -74,6 +75,7 @@ describe('the built-in types', () => {
       'RemoteRequestHeaderUID',
       'ServiceAccountNodeAudienceRestriction',
       'StorageVersionHash',
+      'StructuredAuthenticationConfiguration',
       'WatchList',
     ]);
     const ofFields = new Set<string>(fields.flatMap(({ field }) => field.gate ?? []));

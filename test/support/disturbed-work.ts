@@ -120,7 +120,11 @@ export async function prepare(server: RunningServer): Promise<void> {
     return post(isCustom ? things : `${core}/configmaps`, { ...kind, metadata: { name, ownerReferences } });
   };
   const reference = ({ apiVersion, kind, metadata: { name, uid } }: Answer['body'], blockOwnerDeletion = false) => ({
-    ...{ apiVersion, kind, name, uid, blockOwnerDeletion },
+    apiVersion,
+    kind,
+    name,
+    uid,
+    blockOwnerDeletion,
   });
   const stays = reference(await object(false, 'stays'));
   for (const { name, isCustom } of owners) {

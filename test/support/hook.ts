@@ -85,7 +85,9 @@ export async function startHook(
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ calls, host, port },
+    calls,
+    host,
+    port,
     url: `https://${host}:${port}`,
     most: () => most,
     connections: () => connections,

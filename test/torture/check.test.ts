@@ -35,11 +35,20 @@ const refused = (code: number, reason: string): Outcome => ({ type: 'refused', c
 const unknown: Outcome = { type: 'unknown', message: 'timeout' };
 
 const operation = (id: number, start: number, end: number, request: Request, outcome: Outcome): Operation => ({
-  ...{ id, client: 'c', replica: 'r0', request, start, end, outcome },
+  id,
+  client: 'c',
+  replica: 'r0',
+  request,
+  start,
+  end,
+  outcome,
 });
 
 const event = (time: number, type: WatchEvent['type'], version: number, object?: Item): WatchEvent => ({
-  ...{ time, type, version, object },
+  time,
+  type,
+  version,
+  object,
 });
 
 /** Everything is right. Operations 1 to 4 write, one after the other; those from 10 on read. */
@@ -102,7 +111,13 @@ const right = {
   ],
   watches: [
     {
-      ...{ watcher: 'w0', replica: 'r0', selection, after: 10, start: 5, end: 200, ending: 'closed' },
+      watcher: 'w0',
+      replica: 'r0',
+      selection,
+      after: 10,
+      start: 5,
+      end: 200,
+      ending: 'closed',
       events: [
         event(11, 'ADDED', 11, item(1, 11)),
         event(31, 'MODIFIED', 12, item(2, 12, { n: '2', tier: 'y' })),
@@ -114,7 +129,12 @@ const right = {
       ],
     },
     {
-      ...{ watcher: 'w1', replica: 'r1', selection: { ...selection, tier: 'y' }, after: 11, start: 15, end: 99 },
+      watcher: 'w1',
+      replica: 'r1',
+      selection: { ...selection, tier: 'y' },
+      after: 11,
+      start: 15,
+      end: 99,
       ending: 'broken',
       events: [
         event(31, 'ADDED', 12, item(2, 12, { n: '2', tier: 'y' })),
@@ -123,7 +143,13 @@ const right = {
     },
     { watcher: 'w2', replica: 'r2', selection, after: 9, start: 95, end: 96, ending: 'expired', events: [] },
     {
-      ...{ watcher: 'w3', replica: 'r0', selection, after: undefined, start: 52, end: 99, ending: 'closed' },
+      watcher: 'w3',
+      replica: 'r0',
+      selection,
+      after: undefined,
+      start: 52,
+      end: 99,
+      ending: 'closed',
       events: [
         event(53, 'ADDED', 13, item(3, 13, { n: '2', m: '3' })),
         { ...event(54, 'BOOKMARK', 13), endsInitial: true },

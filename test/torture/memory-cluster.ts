@@ -66,8 +66,13 @@ class LocalReplica {
     this.#distant = distantStore(this.#store, this.#random);
     this.#server = await createServer(
       {
-        ...{ securePort: port, dataDir: folder, tokenAuthFile: tokens, apiDomain: 'k8s.io' },
-        ...{ controllers: '-*', featureGates: 'WatchList=true', shutdownGracePeriod: '1s' },
+        securePort: port,
+        dataDir: folder,
+        tokenAuthFile: tokens,
+        apiDomain: 'k8s.io',
+        controllers: '-*',
+        featureGates: 'WatchList=true',
+        shutdownGracePeriod: '1s',
       },
       { store: this.#distant },
     );

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
-const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 export default defineConfig({
   input: 'test/torture/main.ts',
   platform: 'node',
-  external: [...Object.keys(dependencies), /scripts\/etcd\.mjs$/],
+  external: [...Object.keys({ ...dependencies, ...optionalDependencies }), /scripts\/etcd\.mjs$/],
   output: { dir: 'dist/torture', format: 'esm', sourcemap: true, chunkFileNames: '[name].js' },
 });

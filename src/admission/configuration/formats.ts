@@ -1,6 +1,6 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, type NameRule } from '../../meta/index.ts';
+import { validateToleration } from '../../rules/index.ts';
 import { type ConfigurationFormat, type Infer, type StructSchema, versionedKinds } from '../../schema/index.ts';
-import { validateToleration } from '../../types/tolerations.ts';
 import { levels, minorOf } from '../plugins/pod-security-policy.ts';
 import {
   AdmissionConfiguration,

@@ -1,5 +1,5 @@
+import { allContainers } from '../../rules/index.ts';
 import { Pod, type PodSpec } from '../../types/core-v1.ts';
-import { allContainers } from '../../types/pod-resources.ts';
 import { on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin } from '../types.ts';
 

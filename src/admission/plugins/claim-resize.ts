@@ -1,6 +1,6 @@
 import { compareQuantities, parseQuantity } from '../../meta/index.ts';
+import { storageClassOf } from '../../rules/index.ts';
 import { PersistentVolumeClaim } from '../../types/core-v1.ts';
-import { storageClassOf } from '../../types/storage-class.ts';
 import { StorageClass } from '../../types/storage-v1.ts';
 import { forbidden, on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin, PluginInitializer } from '../types.ts';

@@ -1,6 +1,6 @@
 import { annotationOf } from '../../meta/index.ts';
+import { classAnnotation } from '../../rules/index.ts';
 import { PersistentVolumeClaim } from '../../types/core-v1.ts';
-import { classAnnotation } from '../../types/storage-class.ts';
 import { StorageClass } from '../../types/storage-v1.ts';
 import { on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin, PluginInitializer } from '../types.ts';

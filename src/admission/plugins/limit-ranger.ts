@@ -1,5 +1,13 @@
 import { aggregateMessages, compareQuantities, formatQuantity, type Quantity, setKey } from '../../meta/index.ts';
 import {
+  parseResourceList,
+  podResources,
+  type Quantities,
+  type ResourceList,
+  sortedByName,
+  zero,
+} from '../../rules/index.ts';
+import {
   type Container,
   LimitRange,
   type LimitRangeItem,
@@ -7,14 +15,6 @@ import {
   Pod,
   type PodSpec,
 } from '../../types/core-v1.ts';
-import { podResources } from '../../types/pod-resources.ts';
-import {
-  parseResourceList,
-  type Quantities,
-  type ResourceList,
-  sortedByName,
-  zero,
-} from '../../types/resource-list.ts';
 import { forbidden, typedRequest } from '../request.ts';
 import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
 

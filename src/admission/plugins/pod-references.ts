@@ -1,6 +1,7 @@
 // References of pods to other objects of the API.
+
+import { allContainers } from '../../rules/index.ts';
 import type { Container, EphemeralContainer, PodSpec, Volume } from '../../types/core-v1.ts';
-import { allContainers } from '../../types/pod-resources.ts';
 
 /** The secrets that the environment of a container references, and how, as messages name it. */
 export function secretsOfContainer({

@@ -1,6 +1,6 @@
 import type { Names } from '../../meta/index.ts';
+import { allContainers } from '../../rules/index.ts';
 import type { PodSpec, Volume } from '../../types/core-v1.ts';
-import { allContainers } from '../../types/pod-resources.ts';
 import {
   type AnyContainer,
   baselineChecks,

@@ -1,6 +1,6 @@
 import { annotationOf, isJsonObject, type Json } from '../../meta/index.ts';
+import { qosClass } from '../../rules/index.ts';
 import { Namespace, Pod, type Toleration } from '../../types/core-v1.ts';
-import { qosClass } from '../../types/pod-resources.ts';
 import { misconfigured, on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
 import { isSuperset, mergeTolerations } from './tolerations.ts';

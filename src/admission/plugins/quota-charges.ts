@@ -1,6 +1,4 @@
 import { compareQuantities, formatQuantity, type StatusError, statusError } from '../../meta/index.ts';
-import type { ObjectOf } from '../../schema/index.ts';
-import { ResourceQuota } from '../../types/core-v1.ts';
 import {
   addInPlace,
   encodeResourceList,
@@ -8,7 +6,9 @@ import {
   type Quantities,
   sortedByName,
   subtractNonNegative,
-} from '../../types/resource-list.ts';
+} from '../../rules/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
+import { ResourceQuota } from '../../types/core-v1.ts';
 import type { PluginInitializer } from '../types.ts';
 
 export type Quota = ObjectOf<typeof ResourceQuota>;

@@ -1,4 +1,13 @@
 import { type ApiObject, compareQuantities, type Names, parseQuantity, type Quantity } from '../../meta/index.ts';
+import {
+  allocatedPodResources,
+  hasPodLevelResources,
+  isExtendedResource,
+  isNative,
+  type Quantities,
+  qosClass,
+  storageClassOf,
+} from '../../rules/index.ts';
 import type { Infer, ObjectOf, StructSchema } from '../../schema/index.ts';
 import {
   PersistentVolumeClaim,
@@ -8,10 +17,6 @@ import {
   type ScopedResourceSelectorRequirement,
   Service,
 } from '../../types/core-v1.ts';
-import { allocatedPodResources, hasPodLevelResources, qosClass } from '../../types/pod-resources.ts';
-import type { Quantities } from '../../types/resource-list.ts';
-import { isExtendedResource, isNative } from '../../types/resource-names.ts';
-import { storageClassOf } from '../../types/storage-class.ts';
 import type { AdmissionPlace } from '../types.ts';
 
 type PodObject = ObjectOf<typeof Pod>;

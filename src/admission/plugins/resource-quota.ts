@@ -1,6 +1,6 @@
 import { type ApiObject, formatGroupResource } from '../../meta/index.ts';
+import { parseResourceList, type Quantities, subtractNonNegative } from '../../rules/index.ts';
 import { ResourceQuota } from '../../types/core-v1.ts';
-import { parseResourceList, type Quantities, subtractNonNegative } from '../../types/resource-list.ts';
 import type { LimitedResource } from '../configuration/kinds.ts';
 import { forbidden, misconfigured } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';

@@ -1,5 +1,5 @@
+import { isExtendedResource } from '../../rules/index.ts';
 import { Pod } from '../../types/core-v1.ts';
-import { isExtendedResource } from '../../types/resource-names.ts';
 import { on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin, PluginInitializer } from '../types.ts';
 

@@ -1,7 +1,7 @@
 import { getKey, jsonCopy, setKey } from '../../meta/index.ts';
+import { equalQuantities, parseResourceList } from '../../rules/index.ts';
 import { Pod, type PodSpec } from '../../types/core-v1.ts';
 import { RuntimeClass } from '../../types/node-v1.ts';
-import { equalQuantities, parseResourceList } from '../../types/resource-list.ts';
 import { forbidden, on, typedRequest } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
 import { mergeTolerations } from './tolerations.ts';

@@ -1,5 +1,5 @@
+import { allContainers } from '../../rules/index.ts';
 import type { Container, EphemeralContainer, PersistentVolumeSpec, Pod, PodSpec, Volume } from '../../types/core-v1.ts';
-import { allContainers } from '../../types/pod-resources.ts';
 import type { Reference, ReferencedResource } from './node-graph.ts';
 
 type Names = readonly (string | undefined)[];

@@ -51,13 +51,11 @@ const libraries: readonly Library[] = [
     functions: {
       format: [
         {
-          ...{
-            id: 'string_format',
-            args: [stringType, listType(dynType)],
-            result: stringType,
-            member: true,
-            call: read,
-          },
+          id: 'string_format',
+          args: [stringType, listType(dynType)],
+          result: stringType,
+          member: true,
+          call: read,
           validate: ({ offset, target }, typeOf) =>
             target?.kind === 'literal' ? [] : [{ offset, message: `format is ${target && typeOf(target).kind}` }],
         },

@@ -7,7 +7,7 @@ import { parse } from '../syntax/parse.ts';
 import { dynType } from '../types.ts';
 import { Checker } from './checker.ts';
 import { ExpressionError } from './error.ts';
-import { TypeTooComplex } from './unify.ts';
+import { TypeComplexityError } from './unify.ts';
 import { validateLiterals } from './validate.ts';
 
 type Parsed = { readonly source: string; readonly expr: Expr };
@@ -17,20 +17,20 @@ type Parsed = { readonly source: string; readonly expr: Expr };
  * @throws ExpressionError with the issues in the order of their places
  */
 export function check(environment: Environment, expression: string | Parsed): CheckedExpression {
-  return atOnce(validated(checkTypes(environment, expression)));
+  return atOnce(validateExpression(checkTypes(environment, expression)));
 }
 
 /** The same in steps: one to parse the expression, one for its types, some for its literals. @throws ExpressionError */
 export function* checkInSteps(environment: Environment, source: string): Steps<CheckedExpression> {
-  const expression = parsed(environment, source);
+  const expression = parseSource(environment, source);
   yield;
   const checked = checkTypes(environment, expression);
   yield;
-  return yield* validated(checked);
+  return yield* validateExpression(checked);
 }
 
-/** The expression, whose literals are valid. @throws ExpressionError */
-function* validated(checked: CheckedExpression): Steps<CheckedExpression> {
+/** Validates the literals of an expression. @throws ExpressionError */
+function* validateExpression(checked: CheckedExpression): Steps<CheckedExpression> {
   try {
     throwIssues(checked.source, yield* validateLiterals(checked));
     return checked;
@@ -39,14 +39,18 @@ function* validated(checked: CheckedExpression): Steps<CheckedExpression> {
   }
 }
 
-/** The same with literals as the language allows them: also lists and maps of several types. */
+/** Checks the types only: literals may be lists and maps of several types, as the language allows. */
 export function checkTypes(environment: Environment, expression: string | Parsed): CheckedExpression {
-  const { source, expr } = typeof expression === 'string' ? parsed(environment, expression) : expression;
+  const { source, expr } = typeof expression === 'string' ? parseSource(environment, expression) : expression;
   try {
     const { unifier, issues, typeOf, referenceOf, variables } = new Checker(environment).check(expr);
     throwIssues(source, issues);
     return {
-      ...{ source, environment, expr, referenceOf, variables },
+      source,
+      environment,
+      expr,
+      referenceOf,
+      variables,
       type: unifier.substitute(typeOf[expr.id] ?? dynType, dynType),
       typeOf: typeOf.map((type) => type && unifier.substitute(type, dynType)),
     };
@@ -55,14 +59,14 @@ export function checkTypes(environment: Environment, expression: string | Parsed
   }
 }
 
-/** An error of a check; an ExpressionError when the types take too long. */
+/** Converts an error of a check: to an ExpressionError when the types are too complex. */
 function complexity({ source, expr }: Parsed, error: unknown): unknown {
-  if (!(error instanceof TypeTooComplex)) return error;
+  if (!(error instanceof TypeComplexityError)) return error;
   const message = 'the types of the expression are too complex';
   return new ExpressionError(source, [{ offset: expr.offset, message }]);
 }
 
-function parsed(environment: Environment, source: string): Parsed {
+function parseSource(environment: Environment, source: string): Parsed {
   const { expr, issues } = parse(source, environment.syntax);
   throwIssues(source, issues);
   if (expr === undefined) throw new ExpressionError(source, [{ offset: 0, message: 'no expression' }]);

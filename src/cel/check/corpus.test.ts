@@ -61,7 +61,9 @@ const shared: readonly Declaration[] = [
     function: {
       overloads: [
         {
-          ...{ overloadId: 'fi_s_s_0', params: [{ primitive: 'STRING' }], resultType: { primitive: 'STRING' } },
+          overloadId: 'fi_s_s_0',
+          params: [{ primitive: 'STRING' }],
+          resultType: { primitive: 'STRING' },
           isInstanceFunction: true,
         },
       ],

@@ -5,7 +5,10 @@ import { dynType, intType, listType, parameterType, stringType } from '../types.
 import { createEnvironment } from './environment.ts';
 
 const overload = (id: string, args: Overload['args'], member = false): Overload => ({
-  ...{ id, args, member, result: intType },
+  id,
+  args,
+  member,
+  result: intType,
   call: () => 0,
 });
 

@@ -84,7 +84,7 @@ export function resolveFunction(environment: Environment, name: string): readonl
   return resolve(environment.container, name, (candidate) => environment.functions.get(candidate));
 }
 
-/** What a name refers to that is not a local variable: a declared variable, or a type. */
+/** Resolves a name that is not a local variable: a declared variable or a type. */
 export function resolveName(
   environment: Environment,
   name: string,

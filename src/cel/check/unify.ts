@@ -14,7 +14,7 @@ export class TypeVariable implements ParameterType {
 }
 
 /** The types of an expression exceed what a check may take in steps or depth. */
-export class TypeTooComplex extends Error {}
+export class TypeComplexityError extends Error {}
 
 /** A type that repeats itself through its variables doubles with each level: steps and depth are limited. */
 const maxSteps = 1_000_000;
@@ -44,7 +44,7 @@ export class Unifier {
     return this.#keep(true);
   }
 
-  /** The more general of two types of which one is assignable to the other. */
+  /** Returns the more general of two types, one of which is assignable to the other. */
   mostGeneral(first: CelType, second: CelType): CelType {
     return this.#coversOrEquals(first, second, 0) ? first : second;
   }
@@ -77,7 +77,7 @@ export class Unifier {
   }
 
   #step(depth: number): void {
-    if (depth > maxDepth || ++this.#steps > maxSteps) throw new TypeTooComplex();
+    if (depth > maxDepth || ++this.#steps > maxSteps) throw new TypeComplexityError();
   }
 
   #unify(from: CelType, to: CelType, depth: number): boolean {
@@ -113,7 +113,7 @@ export class Unifier {
   }
 
   /** `taken`: bound to a type that does not agree; `recursive`: the type contains the variable. */
-  #bind(variable: TypeVariable, type: CelType, depth: number): 'bound' | 'taken' | 'recursive' {
+  #bind(variable: TypeVariable, type: CelType, depth: number): 'bound' | 'conflict' | 'recursive' {
     const bound = variable.bound;
     if (bound === undefined) {
       if (this.#occurs(variable, type, depth)) return 'recursive';
@@ -121,7 +121,7 @@ export class Unifier {
       return 'bound';
     }
     if (this.#equal(type, bound, depth)) return 'bound';
-    if (!this.#unify(type, bound, depth + 1)) return 'taken';
+    if (!this.#unify(type, bound, depth + 1)) return 'conflict';
     const general = this.mostGeneral(type, bound);
     if (general !== bound && !this.#occurs(variable, general, depth)) this.#set(variable, general);
     return 'bound';
@@ -271,7 +271,7 @@ export function hasParameters(type: CelType): boolean {
   return found;
 }
 
-/** Whether values of both types may be passed to the same parameter: by which overloads of a function collide. */
+/** Whether a parameter may accept values of both types, so that overloads of a function collide. */
 export function overlap(first: CelType, second: CelType): boolean {
   if (first.kind === 'parameter' || second.kind === 'parameter') return true;
   if (first.kind === 'dyn' || second.kind === 'dyn') return true;

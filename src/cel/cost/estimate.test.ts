@@ -27,7 +27,10 @@ const joining: Library = {
     'math.greatest': [{ id: 'math_greatest', args: [intType, intType], result: intType, call: () => 0 }],
     join: [
       {
-        ...{ id: 'join', args: [listType(stringType), stringType], result: stringType, member: true },
+        id: 'join',
+        args: [listType(stringType), stringType],
+        result: stringType,
+        member: true,
         call: () => '',
         estimate: (args) => {
           seen.splice(0, seen.length, ...args);

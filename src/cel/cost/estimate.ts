@@ -174,7 +174,7 @@ class Estimator {
     return costs.reduce(add, this.#overloads(expr, reference.overloads, args));
   }
 
-  /** What a call costs beyond its arguments, with any of the overloads. */
+  /** Returns the cost of a call beyond its arguments, with any of the overloads. */
   #overloads(expr: Call, overloads: readonly Overload[], args: readonly Expr[]): Range {
     const estimated = args.map((arg) => this.#argument(arg));
     let cost: Range | undefined;

@@ -18,7 +18,7 @@ import { charge, failureOf, inSteps, type Outcome, outcomeOf, type Runnable, typ
 import { typeNameOf } from './type-values.ts';
 
 export interface Qualifier {
-  /** The key, or how it is computed. */
+  /** The constant key; undefined when it is computed. */
   readonly key: Value | undefined;
   readonly computeKey: Step | undefined;
   readonly optional: boolean;
@@ -35,8 +35,8 @@ export type Base =
   /** `condition ? a : b`: the qualifiers belong to both branches. The attribute itself costs nothing. */
   | { readonly kind: 'conditional'; readonly resolve: Step };
 
-/** A part of an attribute that may take long: its outcome is computed before the attribute, and kept in a slot. */
-export interface Held {
+/** An operand of an attribute that may take long: its outcome is computed before the attribute and stored in a slot. */
+export interface SlotInput {
   readonly slot: number;
   readonly part: Runnable;
 }
@@ -44,7 +44,7 @@ export interface Held {
 export interface Attribute {
   readonly base: Base;
   /** In the order of their evaluation. */
-  readonly held: readonly Held[];
+  readonly inputs: readonly SlotInput[];
   readonly qualifiers: readonly Qualifier[];
   /** Whether the last qualifier only tests presence, as in `has(a.b)`. */
   readonly test: boolean;
@@ -56,15 +56,15 @@ function ownCost({ base, test }: Attribute): number {
 }
 
 /** Evaluates an attribute. */
-export const evaluateAttribute = (attribute: Attribute): Runnable => afterHeld(attribute, evaluation(attribute));
+export const evaluateAttribute = (attribute: Attribute): Runnable => afterInputs(attribute, evaluation(attribute));
 
 /** Evaluates an attribute within another one, where only its qualifiers have a cost. */
-export const resolveAttribute = (attribute: Attribute): Runnable => afterHeld(attribute, resolution(attribute));
+export const resolveAttribute = (attribute: Attribute): Runnable => afterInputs(attribute, resolution(attribute));
 
-function afterHeld({ held }: Attribute, step: Step): Runnable {
-  if (held.length === 0) return { step, long: undefined };
+function afterInputs({ inputs }: Attribute, step: Step): Runnable {
+  if (inputs.length === 0) return { step, long: undefined };
   return inSteps(function* (frame) {
-    for (const { slot, part } of held) {
+    for (const { slot, part } of inputs) {
       const outcome = yield* outcomeOf(part, frame);
       frame.locals[slot] = outcome;
       if (outcome instanceof CelError) break;

@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../../meta/index.ts';
 import { CelError, CostLimitExceeded, type Value } from '../values.ts';
 import { stepWork, work } from './work.ts';
 
-/** The cost of a list, a map and an object that are not constant, beside that of their elements. */
+/** The cost of a list, map or object that is not constant, apart from that of its elements. */
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 export const OBJECT_COST = 40;
@@ -37,18 +37,18 @@ export interface Runnable {
 export interface Frame {
   /** The values of the declared variables by slot. */
   readonly values: readonly Value[];
-  /** The variables of comprehensions by slot; undefined: not yet initialized. */
+  /** The variables of comprehensions by slot; undefined before initialization. */
   readonly locals: (Outcome | undefined)[];
   remaining: number;
   /** What remains when the step that runs should end. */
   pauseAt: number;
-  /** What functions have done beyond their cost. */
+  /** The work of functions beyond their cost. */
   worked: number;
 }
 
-/** What a step of an evaluation may cost. */
+/** Maximum cost of one step of an evaluation. */
 const stepCost = 5_000;
-/** What functions may do beyond their cost in all. */
+/** Maximum work of functions beyond their cost, in total. */
 const maxWork = 20_000_000;
 
 export const frameOf = (values: readonly Value[], slots: number, remaining: number): Frame => ({
@@ -59,7 +59,7 @@ export const frameOf = (values: readonly Value[], slots: number, remaining: numb
   worked: 0,
 });
 
-/** Whether the step that runs should end. @throws CostLimitExceeded when functions have done far more than they cost */
+/** Whether the current step should end. @throws CostLimitExceeded when functions have done far more work than they cost */
 export function isStepOver(frame: Frame): boolean {
   if (frame.remaining > frame.pauseAt && work.done < stepWork) return false;
   frame.pauseAt = frame.remaining - stepCost;
@@ -83,7 +83,7 @@ export function charge(frame: Frame, cost: number): void {
   if (frame.remaining < 0) throw exceeded();
 }
 
-/** What a call costs at least, before it is done. @throws CostLimitExceeded when that cannot be paid */
+/** Charges the minimum cost of a call before it runs. @throws CostLimitExceeded when the budget is too small */
 export function affordable(frame: Frame, cost: number): number {
   if (cost <= frame.remaining) return cost;
   frame.remaining -= cost;

@@ -63,7 +63,7 @@ export function longCall(name: string, overloads: readonly Overload[], args: rea
     let result: Outcome;
     try {
       if (chosen.cost !== undefined) affordable(frame, chosen.cost(known, null));
-      result = chosen.steps === undefined ? chosen.call(...known) : yield* counted(frame, chosen.steps(...known));
+      result = chosen.steps === undefined ? chosen.call(...known) : yield* countSteps(frame, chosen.steps(...known));
     } catch (thrown) {
       result = failureOf(thrown);
     }
@@ -73,8 +73,8 @@ export function longCall(name: string, overloads: readonly Overload[], args: rea
   });
 }
 
-/** The steps of a function, whose work the evaluation takes over. */
-function* counted(frame: Frame, steps: Steps<Value>): Steps<Value> {
+/** Runs the steps of a function and charges their work to the evaluation. */
+function* countSteps(frame: Frame, steps: Steps<Value>): Steps<Value> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -176,7 +176,7 @@ function choose(candidates: readonly Candidate[], args: readonly Outcome[]): Ove
 
 const resultForCost = (result: Outcome): Value => (result instanceof CelError ? null : result);
 
-/** The first failure among the arguments, or that there is no such overload. */
+/** Returns the first failure among the arguments, or the error that no overload matches. */
 function mismatch(frame: Frame, name: string, args: readonly Outcome[]): CelError {
   charge(frame, 1);
   const failed = args.find((arg) => arg instanceof CelError);

@@ -1,9 +1,9 @@
 /**
  * Compiles checked expressions to closures over a frame.
  *
- * What an evaluation costs, by the node:
+ * The cost of an evaluation, by node:
  *
- * | node | cost, beside that of its operands |
+ * | node | cost, in addition to that of its operands |
  * |---|---|
  * | constant; list or map of constants; conversion of a constant; name of a type | 0 |
  * | attribute: a variable or another expression, with qualifiers (`.f`, `[i]`, `.?f`, `[?i]`) | 1, and 1 for each qualifier that is looked up; an optional one that finds nothing: 0 |
@@ -20,8 +20,7 @@
  * | `@not_strictly_false` | 1 |
  * | comprehension | the nodes of its expansion, each as often as it is evaluated; its initial value when the accumulator is first read |
  *
- * The cost is charged after a node is
- * evaluated; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
+ * The cost of a node is charged after its evaluation; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
  */
 
 import type { Steps } from '../../meta/index.ts';
@@ -31,7 +30,7 @@ import { forget } from '../evaluation-cache.ts';
 import type { Overload } from '../library.ts';
 import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
-import type { Base, Held, Qualifier } from './attributes.ts';
+import type { Base, Qualifier, SlotInput } from './attributes.ts';
 import { type Budget, frameOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
 import { areLong, callStep, longCall } from './calls.ts';
 import {
@@ -104,7 +103,7 @@ interface Scope {
 
 class Compiler {
   readonly #checked: CheckedExpression;
-  /** How many variables of comprehensions there are. Each has a slot of its own: initial values are evaluated late. */
+  /** The number of comprehension variables. Each has a separate slot, as initial values are evaluated late. */
   slots = 0;
 
   constructor(checked: CheckedExpression) {
@@ -142,10 +141,10 @@ class Compiler {
    */
   #strict(operands: readonly Runnable[], untilFailure: boolean, build: (steps: readonly Step[]) => Step): Runnable {
     if (!operands.some(isLong)) return { step: build(operands.map(({ step }) => step)), long: undefined };
-    const held = operands.map((part): Held => ({ slot: this.slots++, part }));
-    const apply = build(held.map(({ slot }) => readSlot(slot)));
+    const inputs = operands.map((part): SlotInput => ({ slot: this.slots++, part }));
+    const apply = build(inputs.map(({ slot }) => readSlot(slot)));
     return inSteps(function* (frame) {
-      for (const { slot, part } of held) {
+      for (const { slot, part } of inputs) {
         const outcome = yield* outcomeOf(part, frame);
         frame.locals[slot] = outcome;
         if (untilFailure && outcome instanceof CelError) break;
@@ -155,10 +154,10 @@ class Compiler {
   }
 
   /** The step of a part of an attribute: what may take long is evaluated before. */
-  #hold(part: Runnable, held: Held[]): Step {
+  #storeInSlot(part: Runnable, inputs: SlotInput[]): Step {
     if (!isLong(part)) return part.step;
     const slot = this.slots++;
-    held.push({ slot, part });
+    inputs.push({ slot, part });
     return readSlot(slot);
   }
 
@@ -175,7 +174,7 @@ class Compiler {
     throw new CelError(`undeclared reference to '${expr.name}'`);
   }
 
-  /** What the checker resolved a name to: a declared variable, a type or a constant. */
+  /** Compiles a name that the checker has resolved to a declared variable, a type or a constant. */
   #resolved(expr: Identifier | Select): Compiled | undefined {
     const reference = this.#referenceOf(expr);
     switch (reference?.kind) {
@@ -205,24 +204,24 @@ class Compiler {
 
   #index(operand: Expr, index: Expr, optional: boolean, scope: Scope | undefined): Compiled {
     const key = this.compile(index, scope);
-    const held: Held[] = [];
+    const inputs: SlotInput[] = [];
     const qualifier: Qualifier =
       key.kind === 'constant'
         ? { key: key.value, computeKey: undefined, optional }
-        : { key: undefined, computeKey: this.#hold(innerRunnableOf(key), held), optional };
-    return this.#qualified(this.compile(operand, scope), qualifier, false, held);
+        : { key: undefined, computeKey: this.#storeInSlot(innerRunnableOf(key), inputs), optional };
+    return this.#qualified(this.compile(operand, scope), qualifier, false, inputs);
   }
 
   /** `held`: what the qualifier needs. */
-  #qualified(operand: Compiled, qualifier: Qualifier, test: boolean, held: readonly Held[]): Compiled {
+  #qualified(operand: Compiled, qualifier: Qualifier, test: boolean, inputs: readonly SlotInput[]): Compiled {
     if (operand.kind === 'attribute' && !operand.attribute.test) {
-      const { base, qualifiers, held: before } = operand.attribute;
-      const all = { base, qualifiers: [...qualifiers, qualifier], held: [...before, ...held], test };
+      const { base, qualifiers, inputs: before } = operand.attribute;
+      const all = { base, qualifiers: [...qualifiers, qualifier], inputs: [...before, ...inputs], test };
       return { kind: 'attribute', attribute: all };
     }
-    const own: Held[] = [];
-    const base: Base = { kind: 'relative', evaluate: this.#hold(runnableOf(operand), own) };
-    return { kind: 'attribute', attribute: { base, qualifiers: [qualifier], held: [...own, ...held], test } };
+    const own: SlotInput[] = [];
+    const base: Base = { kind: 'relative', evaluate: this.#storeInSlot(runnableOf(operand), own) };
+    return { kind: 'attribute', attribute: { base, qualifiers: [qualifier], inputs: [...own, ...inputs], test } };
   }
 
   #call(expr: Call, scope: Scope | undefined): Compiled {
@@ -290,9 +289,9 @@ class Compiler {
   #conditional(condition: Expr, whenTrue: Expr, whenFalse: Expr, scope: Scope | undefined): Compiled {
     const branches = [whenTrue, whenFalse].map((branch) => innerRunnableOf(this.compile(branch, scope)));
     const [first, second] = branches as [Runnable, Runnable];
-    const held: Held[] = [];
-    const resolve = this.#hold(conditional(this.#runnable(condition, scope), first, second), held);
-    return attribute({ kind: 'conditional', resolve }, held);
+    const inputs: SlotInput[] = [];
+    const resolve = this.#storeInSlot(conditional(this.#runnable(condition, scope), first, second), inputs);
+    return attribute({ kind: 'conditional', resolve }, inputs);
   }
 
   #list({ elements, optional }: ListLiteral, scope: Scope | undefined): Compiled {
@@ -324,7 +323,9 @@ class Compiler {
     const operands = entries.map(({ value }) => this.#runnable(value, scope));
     const build = (steps: readonly Step[]): Step => {
       const fields = entries.map(({ field, optional }, i) => ({
-        ...{ field, optional, value: steps[i] as Step },
+        field,
+        optional,
+        value: steps[i] as Step,
         accepts: acceptsType(type.field(field)?.type ?? dynType),
       }));
       return objectStep(type, fields);

@@ -1,6 +1,6 @@
 /** Compiled nodes of an expression, until they are part of another one. */
 import { CelError, type Value } from '../values.ts';
-import { type Attribute, type Base, evaluateAttribute, type Held, resolveAttribute } from './attributes.ts';
+import { type Attribute, type Base, evaluateAttribute, resolveAttribute, type SlotInput } from './attributes.ts';
 import { type Frame, frameOf, type Outcome, type Runnable, type Step } from './budget.ts';
 
 /** The result of compiling a node. Attributes stay open: a select or index above adds its qualifier to them. */
@@ -11,9 +11,9 @@ export type Compiled =
 
 export const constant = (value: Value): Compiled => ({ kind: 'constant', value });
 export const computed = (runnable: Runnable): Compiled => ({ kind: 'step', runnable });
-export const attribute = (base: Base, held: readonly Held[] = []): Compiled => ({
+export const attribute = (base: Base, inputs: readonly SlotInput[] = []): Compiled => ({
   kind: 'attribute',
-  attribute: { base, held, qualifiers: [], test: false },
+  attribute: { base, inputs, qualifiers: [], test: false },
 });
 
 export function runnableOf(node: Compiled): Runnable {
@@ -23,7 +23,7 @@ export function runnableOf(node: Compiled): Runnable {
   return { step: () => value, long: undefined };
 }
 
-/** The same of a node whose own cost, as an attribute, is that of the attribute it is part of. */
+/** {@link runnableOf} for an operand of an attribute, which covers its own cost. */
 export const innerRunnableOf = (node: Compiled): Runnable =>
   node.kind === 'attribute' ? resolveAttribute(node.attribute) : runnableOf(node);
 
@@ -34,7 +34,7 @@ export const readSlot =
   ({ locals }) =>
     locals[slot] as Outcome;
 
-/** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
+/** Folds a list or map of constants into a constant, unless its evaluation fails. */
 export function folded(runnable: Runnable, parts: readonly Compiled[]): Compiled {
   if (!parts.every(({ kind }) => kind === 'constant')) return computed(runnable);
   const outcome = runnable.step(constantFrame());

@@ -1,6 +1,6 @@
 /**
- * Comprehensions. Those of the frequent macros are recognised by their shape and become loops that keep their result
- * aside; all others fold step by step. Both evaluate the same nodes at the same cost.
+ * Comprehensions. Those of frequent macros are recognised by their shape and become loops with a separate result; all
+ * others fold step by step. Both evaluate the same nodes at the same cost.
  */
 import type { Comprehension, Expr } from '../ast.ts';
 import { CelError, EntriesValue, ListValue, MapValue, type Value } from '../values.ts';
@@ -30,7 +30,7 @@ export interface Part extends Runnable {
   readonly isConstant: boolean;
 }
 
-/** What a comprehension iterates over. */
+/** The range of a comprehension. */
 interface Source {
   readonly range: Runnable;
   readonly slots: Slots;
@@ -237,7 +237,7 @@ function collect(
   });
 }
 
-/** What a comprehension collects. */
+/** The collector of a comprehension. */
 interface Collection {
   /** Whether nothing is evaluated any more after a failure. */
   readonly endsAtFailure: (parts: readonly Part[]) => boolean;

@@ -7,24 +7,24 @@ export function logical(decisive: boolean, left: Runnable, right: Runnable): Run
   if (left.long !== undefined || right.long !== undefined) {
     return inSteps(function* (frame) {
       const a = yield* outcomeOf(left, frame);
-      return a === decisive ? decisive : decided(decisive, a, yield* outcomeOf(right, frame));
+      return a === decisive ? decisive : decide(decisive, a, yield* outcomeOf(right, frame));
     });
   }
   const [first, second] = [left.step, right.step];
   const step: Step = (frame) => {
     const a = first(frame);
-    return a === decisive ? decisive : decided(decisive, a, second(frame));
+    return a === decisive ? decisive : decide(decisive, a, second(frame));
   };
   return { step, long: undefined };
 }
 
-function decided(decisive: boolean, a: Outcome, b: Outcome): Outcome {
+function decide(decisive: boolean, a: Outcome, b: Outcome): Outcome {
   if (b === decisive) return decisive;
   if (a === !decisive && b === !decisive) return !decisive;
   return failedOperand(a === !decisive ? b : a);
 }
 
-/** The failure of an operand of a logical operator that is no bool. */
+/** The failure of an operand of a logical operator that is not a bool. */
 export function failedOperand(operand: Outcome): CelError {
   return operand instanceof CelError ? operand : new CelError('no such overload');
 }

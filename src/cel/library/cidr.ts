@@ -68,7 +68,7 @@ function containsCidr(value: Value, other: CidrValue): boolean {
   return own(value).prefix.bits <= bits && own(value).contains(address);
 }
 
-function masked(value: Value): CidrValue {
+function mask(value: Value): CidrValue {
   const { address, bits } = own(value).prefix;
   return new CidrValue({ address: network(address, bits), bits });
 }
@@ -132,7 +132,7 @@ export const cidrLibrary: Library = {
     ],
     ip: [methodOf('cidr_ip', [cidrType], ipType, (value) => new IpValue(own(value).prefix.address))],
     prefixLength: [methodOf('cidr_prefix_length', [cidrType], intType, (value) => own(value).prefix.bits)],
-    masked: [methodOf('cidr_masked', [cidrType], cidrType, masked)],
+    masked: [methodOf('cidr_masked', [cidrType], cidrType, mask)],
     string: [functionOf('cidr_to_string', [cidrType], stringType, (value) => format(own(value)))],
   },
 };

@@ -7,19 +7,19 @@ import type { Value } from '../values.ts';
 /** The costs of an overload. */
 export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>;
 
-/** What a code point of a string costs when the string is read once. */
+/** The cost of reading one code point of a string. */
 export const stringFactor = 0.1;
-/** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
+/** The cost of one code point of a regular expression, per cost unit of the matched string. */
 export const regexFactor = 0.25;
 
 /** The size of an argument of a call. */
 export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
 
-/** What reading a string argument costs. */
+/** Returns the cost of reading a string argument. */
 export const readingCost = (args: readonly Value[], index: number, times = 1): number =>
   Math.ceil(codePoints(args[index] as string) * times * stringFactor);
 
-/** The costs of a function that reads its first argument, a string, so many times. */
+/** Returns the costs of a function that reads its first argument, a string, `times` times. */
 export const reading = (times = 1): Costs => ({
   cost: (args) => readingCost(args, 0, times),
   estimate: (args) => ({ cost: scale(sizeOf(args, 0), times * stringFactor) }),

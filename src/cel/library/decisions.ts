@@ -5,7 +5,7 @@
 import type { ResourcePlace, Selectors, User } from '../../meta/index.ts';
 import { CostLimitExceeded, Interruption } from '../values.ts';
 
-/** What an expression asks an authorizer. */
+/** The attributes of an authorization check in an expression. */
 export interface AccessAttributes {
   readonly user: User;
   readonly verb: string;
@@ -18,14 +18,14 @@ export interface AccessAttributes {
 export interface AccessDecision {
   readonly allowed: boolean;
   readonly reason: string;
-  /** Why there is no decision. */
+  /** The reason why the check failed. */
   readonly error?: string;
 }
 
-/** The decision, as far as it is known. */
+/** Returns the decision if it is known. */
 export type Decide = (attributes: AccessAttributes) => AccessDecision | undefined;
 
-/** An evaluation needs a decision that is not known yet. */
+/** Interrupts an evaluation that needs an unknown decision. */
 export class PendingDecision extends Interruption {
   readonly attributes: AccessAttributes;
 
@@ -35,25 +35,25 @@ export class PendingDecision extends Interruption {
   }
 }
 
-/** Decisions by what was asked, to be shared by the expressions of one request. */
+/** Decisions by request, shared by the expressions of one API request. */
 export type KnownDecisions = Map<string, AccessDecision>;
 
 export interface DecisionOptions {
-  /** Set back before each repetition, so that what is evaluated again is counted once. */
+  /** Reset before each repetition, so that repeated work is charged once. */
   readonly budget?: { remaining: number };
   readonly known?: KnownDecisions;
 }
 
 /**
- * The decisions that one call asks for at most. Every repetition evaluates all again; an expression that stays within
- * its cost limit asks for two or three.
+ * Maximum number of decisions of one call. Every repetition evaluates the whole expression again; an expression within
+ * its cost limit needs two or three.
  */
 const maxDecisions = 64;
 
 /**
- * The result of an evaluation for whose checks the authorizer is asked, one after the other and each once. A failure of
- * the authorizer is a decision with an error.
- * @throws CostLimitExceeded when the evaluation asks for too many decisions
+ * Evaluates an expression and calls the authorizer for each of its checks, one after the other. A failure of the
+ * authorizer is a decision with an error.
+ * @throws CostLimitExceeded when the evaluation needs too many decisions
  */
 export async function evaluateWithDecisions<T>(
   evaluate: (decide: Decide) => T | Promise<T>,
@@ -62,10 +62,10 @@ export async function evaluateWithDecisions<T>(
 ): Promise<T> {
   const decide: Decide = (attributes) => known.get(keyOf(attributes));
   const remaining = budget?.remaining ?? 0;
-  for (let asked = 0; ; asked++) {
+  for (let count = 0; ; count++) {
     const result = await attempt(evaluate, decide);
     if (!(result instanceof PendingDecision)) return result;
-    if (asked === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
+    if (count === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
     known.set(keyOf(result.attributes), await decisionOf(result.attributes, authorize));
     if (budget !== undefined) budget.remaining = remaining;
   }

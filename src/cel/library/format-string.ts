@@ -25,15 +25,15 @@ const DEFAULT_PRECISION = 6;
 /** @throws CelError when a clause and its argument do not match, and when the text is longer than `most` */
 export function formatString(template: string, args: ListValue, style: FormatStyle, most: number): string {
   let left = most;
-  return filled(template, args.size, (clause, index) => {
-    const text = formatted(clause, args.get(index), style, left);
+  return fillTemplate(template, args.size, (clause, index) => {
+    const text = formatClause(clause, args.get(index), style, left);
     left -= text.length;
     if (left < 0) throw new CelError(`the result is longer than ${most} characters`);
     return text;
   });
 }
 
-/** What is wrong with a call of `format` whose template and list of arguments are literals. */
+/** Returns the issues of a call of `format` with a literal template and a literal list of arguments. */
 export const formatIssues =
   (style: FormatStyle): NonNullable<Overload['validate']> =>
   (call, typeOf) => {
@@ -44,7 +44,7 @@ export const formatIssues =
     let used = 0;
     let { offset } = call;
     try {
-      filled(template.value, elements.length, ({ letter }, index) => {
+      fillTemplate(template.value, elements.length, ({ letter }, index) => {
         const element = elements[index] as Expr;
         ({ offset } = element);
         checkElement(letter, element, style, typeOf);
@@ -79,7 +79,7 @@ function checkElement(letter: string, element: Expr, style: FormatStyle, typeOf:
 }
 
 /** The template with each clause replaced by what `fill` gives for it and the argument of that index. */
-function filled(template: string, size: number, fill: (clause: Clause, index: number) => string): string {
+function fillTemplate(template: string, size: number, fill: (clause: Clause, index: number) => string): string {
   let text = '';
   let used = 0;
   let from = 0;
@@ -128,7 +128,7 @@ function readClause(template: string, start: number): Clause {
   return { letter, precision, end: end + letter.length };
 }
 
-function formatted({ letter, precision }: Clause, value: Value, style: FormatStyle, most: number): string {
+function formatClause({ letter, precision }: Clause, value: Value, style: FormatStyle, most: number): string {
   switch (letter) {
     case 's':
       return style.text(value, most);
@@ -161,7 +161,7 @@ function hexOfBytes(value: Value): string | undefined {
   return isBytes ? Buffer.from(value as string).toString('hex') : undefined;
 }
 
-/** What the values of a clause are. */
+/** The kinds of values that each clause accepts. */
 const rules: { readonly [letter: string]: string } = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',

@@ -94,11 +94,11 @@ function parseIpv6(text: string): ParsedAddress {
     rest = rest.slice(1);
   }
   if (rest !== '') throw wrong(text, 'trailing garbage after address', rest);
-  return { address: { bits: joined(text, words, ellipsis), size: 128 }, zone };
+  return { address: { bits: joinWords(text, words, ellipsis), size: 128 }, zone };
 }
 
-/** The 128 bits of the words, with zeros where the ellipsis is. */
-function joined(text: string, words: readonly bigint[], ellipsis: number): bigint {
+/** Joins the words into 128 bits, with zeros in place of the ellipsis. */
+function joinWords(text: string, words: readonly bigint[], ellipsis: number): bigint {
   const missing = 8 - words.length;
   if (missing > 0 && ellipsis < 0) throw wrong(text, 'address string too short');
   if (missing === 0 && ellipsis >= 0) throw wrong(text, 'the :: must expand to at least one field of zeros');
@@ -112,7 +112,7 @@ export function parsePrefix(text: string): Prefix {
   const bad = (why: string) => new AddressError(`netip.ParsePrefix(${quote(text)}): ${why}`);
   const slash = text.lastIndexOf('/');
   if (slash < 0) throw bad("no '/'");
-  const { address, zone } = parsedIn(text.slice(0, slash), bad);
+  const { address, zone } = parseWithErrors(text.slice(0, slash), bad);
   if (zone !== '') throw bad('IPv6 zones cannot be present in a prefix');
   const digits = text.slice(slash + 1);
   // Go reads at most 64 bits.
@@ -122,7 +122,7 @@ export function parsePrefix(text: string): Prefix {
   return { address, bits };
 }
 
-function parsedIn(text: string, bad: (why: string) => AddressError): ParsedAddress {
+function parseWithErrors(text: string, bad: (why: string) => AddressError): ParsedAddress {
   try {
     return parseAddress(text);
   } catch (error) {
@@ -134,7 +134,7 @@ function parsedIn(text: string, bad: (why: string) => AddressError): ParsedAddre
 /** Whether an IPv6 address maps an IPv4 address: `::ffff:1.2.3.4`. */
 export const mapsIpv4 = ({ bits, size }: IpNumber): boolean => size === 128 && bits >> 32n === 0xffffn;
 
-/** The address without the bits after a prefix. */
+/** Returns the address without the bits after a prefix. */
 export const network = ({ bits, size }: IpNumber, length: number): IpNumber => {
   const host = BigInt(size - length);
   return { bits: (bits >> host) << host, size };

@@ -28,7 +28,7 @@ class UrlError extends Error {}
  * Parses an absolute URI or an absolute path; a `#` is not special.
  * @throws Error `parse "…": why`
  */
-export const parseRequestUri = (text: string): ParsedUrl => located(text, () => parse(text, true));
+export const parseRequestUri = (text: string): ParsedUrl => withUrlInErrors(text, () => parse(text, true));
 
 /**
  * Parses a URL with its fragment.
@@ -37,14 +37,14 @@ export const parseRequestUri = (text: string): ParsedUrl => located(text, () => 
 export function parseUrl(text: string): ParsedUrl {
   const mark = text.indexOf('#');
   const main = mark < 0 ? text : text.slice(0, mark);
-  const url = located(main, () => parse(main, false));
+  const url = withUrlInErrors(main, () => parse(main, false));
   if (mark < 0) return url;
   const fragment = text.slice(mark + 1);
-  located(text, () => decode(fragment, 'fragment'));
+  withUrlInErrors(text, () => decode(fragment, 'fragment'));
   return { ...url, fragment };
 }
 
-function located<T>(text: string, parsed: () => T): T {
+function withUrlInErrors<T>(text: string, parsed: () => T): T {
   try {
     return parsed();
   } catch (error) {
@@ -229,7 +229,7 @@ export function queryParameters({ query = '' }: ParsedUrl): Map<string, string[]
   const parameters = new Map<string, string[]>();
   for (const setting of query.split('&')) {
     if (setting === '' || setting.includes(';')) continue;
-    const [key, value] = cut(setting, '=').map((part = '') => decoded(part));
+    const [key, value] = cut(setting, '=').map((part = '') => tryDecode(part));
     if (key === undefined || value === undefined) continue;
     const values = parameters.get(key);
     if (values === undefined) parameters.set(key, [value]);
@@ -238,7 +238,7 @@ export function queryParameters({ query = '' }: ParsedUrl): Map<string, string[]
   return parameters;
 }
 
-function decoded(text: string): string | undefined {
+function tryDecode(text: string): string | undefined {
   try {
     return decode(text, 'query');
   } catch {
@@ -246,15 +246,15 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The text of a URL, in which equal URLs are equal. */
+/** Formats a URL. Equal URLs have equal texts. */
 export function formatUrl(url: ParsedUrl): string {
   const { scheme, opaque, user, host, query, fragment } = url;
   let text = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') text += opaque;
   else {
     const path = escapedPath(url);
-    const named = host !== '' || user !== undefined;
-    if (named || (scheme !== '' && !url.omitsHost && path !== '')) text += '//';
+    const hasAuthority = host !== '' || user !== undefined;
+    if (hasAuthority || (scheme !== '' && !url.omitsHost && path !== '')) text += '//';
     if (user !== undefined) {
       const password = user.password === undefined ? '' : `:${encode(user.password, 'user')}`;
       text += `${encode(user.name, 'user')}${password}@`;

@@ -1,4 +1,4 @@
-/** What a list contains. */
+/** Membership tests of lists. */
 import type { Steps } from '../../meta/index.ts';
 import { valuesEqual } from '../evaluate/equality.ts';
 import type { ListValue, Value } from '../values.ts';
@@ -6,7 +6,7 @@ import type { ListValue, Value } from '../values.ts';
 /** How many elements are added in one step. */
 const addedPerStep = 1_000;
 
-/** The elements of a list: texts, bools and ints are found at once, others are compared one after the other. */
+/** The elements of a list: texts, bools and ints are looked up, other values are compared one by one. */
 export interface Membership {
   readonly has: (element: Value) => boolean;
 }

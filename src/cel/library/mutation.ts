@@ -38,12 +38,12 @@ export const mutationLibrary: Library = {
   },
 };
 
-/** How many mismatches are told. */
+/** Maximum number of reported mismatches. */
 const maxMismatches = 100;
 
 /**
- * What is wrong with the types of an object's literals: those at the field `f` of a type `T`, also within lists and maps,
- * are of the type `T.f`.
+ * Returns the type errors of an object's literals: those at the field `f` of a type `T`, also within lists and maps, must
+ * have the type `T.f`.
  */
 export function literalTypeMismatches(root: ConstructedValue): readonly string[] {
   const found: string[] = [];

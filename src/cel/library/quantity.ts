@@ -92,7 +92,7 @@ function parsed(text: string): Quantity {
 const ofInt = (value: Value): QuantityValue =>
   new QuantityValue({ nano: BigInt(value as number | bigint) * tenTo(nanoDigits), format: 'DecimalExponent' }, 0, true);
 
-const negated = ({ quantity, scale, small }: QuantityValue): QuantityValue =>
+const negate = ({ quantity, scale, small }: QuantityValue): QuantityValue =>
   new QuantityValue({ ...quantity, nano: -quantity.nano }, scale, small);
 
 function sum(a: QuantityValue, b: QuantityValue): QuantityValue {
@@ -158,8 +158,8 @@ export const quantityLibrary: Library = {
       methodOf('quantity_add_int', [quantityType, intType], quantityType, (a, b) => sum(own(a), ofInt(b))),
     ],
     sub: [
-      methodOf('quantity_sub', two, quantityType, (a, b) => sum(own(a), negated(own(b)))),
-      methodOf('quantity_sub_int', [quantityType, intType], quantityType, (a, b) => sum(own(a), negated(ofInt(b)))),
+      methodOf('quantity_sub', two, quantityType, (a, b) => sum(own(a), negate(own(b)))),
+      methodOf('quantity_sub_int', [quantityType, intType], quantityType, (a, b) => sum(own(a), negate(ofInt(b)))),
     ],
   },
 };

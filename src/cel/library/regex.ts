@@ -1,4 +1,4 @@
-/** Functions of regular expressions, beside the standard `matches`. */
+/** Functions of regular expressions, in addition to the standard `matches`. */
 import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
 import { compileRegex } from '../regex.ts';
@@ -9,7 +9,7 @@ import { indexNumber } from './integers.ts';
 import { methodOf } from './overloads.ts';
 import { estimateMatch, matchCosts } from './pattern-costs.ts';
 
-/** The parts of a text that match, at most so many. */
+/** Returns the matching parts of a text, at most the given number. */
 function* findAll(text: Value | undefined, pattern: Value | undefined, most: number): Steps<string[]> {
   try {
     return yield* compileRegex(pattern as string).findAll(text as string, most);
@@ -36,7 +36,7 @@ const strings = listType(stringType);
 
 /** A method whose calls run in steps. */
 const inSteps = (id: string, args: readonly CelType[], result: CelType, steps: (...args: Value[]) => Steps<Value>) =>
-  methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+  methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
 
 const all = Number.POSITIVE_INFINITY;
 

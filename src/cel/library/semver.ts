@@ -112,8 +112,8 @@ function checkBuild(text: string): void {
   if (/[^0-9A-Za-z-]/.test(text)) throw new CelError(`Invalid character(s) found in build meta data ${quote(text)}`);
 }
 
-/** The version without a leading `v` and leading zeros, and with a minor version and a patch. */
-function normalized(text: string): string {
+/** Removes a leading `v` and leading zeros from a version, and adds missing minor and patch versions. */
+function normalizeVersion(text: string): string {
   const [major = '', minor, ...patch] = text.replace(/^v/, '').split('.');
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(patch.length === 0 ? [] : [patch.join('.')])];
   const bare = parts.map((part) => part.replace(/^0+(?=[0-9])/, ''));
@@ -124,7 +124,7 @@ function normalized(text: string): string {
 }
 
 function semverOf(text: Value, normalize: Value = false): SemverValue {
-  return parseVersion(normalize === true ? normalized(text as string) : (text as string));
+  return parseVersion(normalize === true ? normalizeVersion(text as string) : (text as string));
 }
 
 const isSemver = succeeds(semverOf);

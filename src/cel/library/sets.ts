@@ -28,7 +28,7 @@ function* containsAll(list: ListValue, elements: ListValue): Steps<boolean> {
   return !(yield* some(elements, yield* membershipOf(list), false));
 }
 
-/** Every element of one list is compared with every element of the other, so many times. */
+/** The costs of a function that compares every element of one list with every element of another, `rounds` times. */
 const comparing = (rounds: number): Costs => ({
   cost: ([first = null, second = null]) => 1 + sizeOfValue(first) * sizeOfValue(second) * rounds,
   estimate: (args) => ({ cost: sum(scale(multiply(sizeOf(args, 0), sizeOf(args, 1)), rounds), fixed(1)) }),

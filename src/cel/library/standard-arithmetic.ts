@@ -58,7 +58,7 @@ function divideInts(a: Value, b: Value): Value {
 function moduloInts(a: Value, b: Value): Value {
   if (b === 0) throw modulusByZero();
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
-  // The quotient of the least int and -1 is no int, and then neither is the remainder an int.
+  // The quotient of the smallest int and -1 is not an int, so the remainder is not defined either.
   checkedInt(exactOf(a) / exactOf(b));
   return checkedInt(exactOf(a) % exactOf(b));
 }

@@ -16,7 +16,7 @@ const list = listType(a);
 const b = parameterType('B');
 const map = mapType(a, b);
 
-/** @throws CelError for a value that is no list, map or object */
+/** @throws CelError for a value that is not a list, map or object */
 function contains(collection: Value, element: Value): boolean {
   if (collection instanceof ListValue) {
     for (let i = 0; i < collection.size; i++) if (valuesEqual(element, collection.get(i))) return true;

@@ -47,7 +47,7 @@ function estimateEquality(args: readonly EstimatedArgument[]): { readonly cost: 
   if (!sameType) return { cost: estimateSmaller(args) };
   const { maxSize = 1 } = left.type;
   const max = Math.min(maxSize, right.size.max);
-  // Values of which nothing is known count as short, as in the reference.
+  // Values of unknown size count as short, as in the reference implementation.
   return { cost: scale({ min: 1, max: max < unbounded ? max : 1 }, stringFactor) };
 }
 

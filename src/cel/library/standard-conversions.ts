@@ -42,7 +42,7 @@ const same = (value: Value): Value => value;
 
 const notConvertible = (type: string) => new CelError(`type conversion error from 'string' to '${type}'`);
 
-/** The conversion of a text, which fails when there is no value of it. */
+/** Converts a text; fails when the text has no value of the type. */
 const ofText =
   <T>(type: string, parse: (text: string) => T | undefined, make: (parsed: T) => Value) =>
   (text: Value): Value => {

@@ -1,4 +1,4 @@
-/** What the functions of strings cost, and how long their results may be. */
+/** The costs of string functions, and bounds of their results. */
 import { fixed, multiply, scale, sum, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import { ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
@@ -8,7 +8,7 @@ import { sizeOfValue } from './sizes.ts';
 const reading = (value: Value | undefined, factor = 1): number =>
   Math.ceil(sizeOfValue(value as Value) * factor * stringFactor);
 
-/** The result is no longer than the string. */
+/** The result is at most as long as the string. */
 export const transforming: Costs = {
   cost: ([text]) => reading(text),
   estimate: (args) => ({ cost: scale(sizeOf(args, 0), stringFactor), resultSize: sizeOf(args, 0) }),

@@ -20,12 +20,12 @@ import {
   transforming,
 } from './string-costs.ts';
 
-/** The longest result, in UTF-16 code units: results are much longer than arguments when these occur in them many times. */
+/** Maximum length of a result (UTF-16 code units): a result can be much longer than its arguments. */
 const MAX_RESULT = 10_000_000;
 
 const outOfRange = (index: number) => new CelError(`index out of range: ${index}`);
 
-function checkedLength(length: number): void {
+function checkLength(length: number): void {
   if (length > MAX_RESULT) throw new CelError(`the result is longer than ${MAX_RESULT} characters`);
 }
 
@@ -71,7 +71,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
   let from = 0;
   let count = 0;
   for (let at = text.indexOf(part); at >= 0 && count < limit; count++) {
-    checkedLength(text.length + (count + 1) * (by.length - part.length));
+    checkLength(text.length + (count + 1) * (by.length - part.length));
     pieces.push(text.slice(from, at), by);
     from = at + part.length;
     if (pieces.length >= 2 * replacedPerStep) {
@@ -88,7 +88,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
   return done.join('');
 }
 
-/** At most so many parts, the last of which has the rest; negative: all of them. */
+/** Maximum number of parts, the last of which contains the rest; negative: unlimited. */
 function split(text: string, separator: string, most = -1): ListValue {
   const parts = separator === '' ? Array.from(text) : text.split(separator);
   if (most < 0 || parts.length <= most) return new ListValue(parts);
@@ -103,7 +103,7 @@ function join(list: ListValue, separator: string): string {
     const part = list.get(i);
     if (typeof part !== 'string') throw new CelError('join: invalid input: expected a string');
     length += part.length + separator.length;
-    checkedLength(length);
+    checkLength(length);
     parts.push(part);
   }
   return parts.join(separator);
@@ -190,7 +190,7 @@ const longMethod = <A extends readonly Value[]>(
   costs: Pick<Overload, 'cost' | 'estimate'>,
 ): Overload => {
   const steps = run as unknown as NonNullable<Overload['steps']>;
-  return methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+  return methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
 };
 
 const string2 = [stringType, stringType] as const;

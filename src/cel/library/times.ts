@@ -14,7 +14,7 @@ export function timestampOf(seconds: number, nanos: number, offset = 0): Timesta
   return new Timestamp(seconds, nanos, offset);
 }
 
-/** A timestamp so many nanoseconds later. @throws CelError for a year before 1 or after 9999 */
+/** Adds nanoseconds to a timestamp. @throws CelError for a year before 1 or after 9999 */
 export function timestampPlus({ seconds, nanos, offset }: Timestamp, later: bigint): Timestamp {
   const sum = BigInt(nanos) + later;
   const rest = ((sum % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
@@ -86,14 +86,14 @@ function fixedOffset(zone: string): number {
 }
 
 function integerOf(text: string): number {
-  const shown = JSON.stringify(text);
-  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.Atoi: parsing ${shown}: invalid syntax`);
+  const quoted = JSON.stringify(text);
+  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.Atoi: parsing ${quoted}: invalid syntax`);
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new CelError(`strconv.Atoi: parsing ${shown}: value out of range`);
+  if (!Number.isSafeInteger(value)) throw new CelError(`strconv.Atoi: parsing ${quoted}: value out of range`);
   return value;
 }
 
-/** By name. There are some six hundred names; one that is in use is kept, because making a format takes long. */
+/** Formats by time zone name. There are about six hundred names; a format is cached because creating one is slow. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 1000;
 

@@ -14,11 +14,15 @@ export const twoVariablesLibrary: Library = {
     /** What `transformMap` and `transformMapEntry` expand to; loops over it build one map. */
     'cel.@mapInsert': [
       {
-        ...{ id: '@mapInsert_map_key_value', args: [map, key, value], result: map },
+        id: '@mapInsert_map_key_value',
+        args: [map, key, value],
+        result: map,
         call: (to, at, inserted) => insert(to as MapValue, [[at as Value, inserted as Value]]),
       },
       {
-        ...{ id: '@mapInsert_map_map', args: [map, map], result: map },
+        id: '@mapInsert_map_map',
+        args: [map, map],
+        result: map,
         call: (to, from) => insert(to as MapValue, entries(from as MapValue)),
       },
     ],

@@ -18,7 +18,7 @@ import { functionOf, methodOf } from './overloads.ts';
 
 const urlType = opaqueType(`${expressionTypes}.URL`, unbounded);
 
-/** A URL. What its functions give is computed once, because a call costs 1 however long the URL is. */
+/** A URL. The results of its functions are computed once, because a call costs 1 however long the URL is. */
 export class UrlValue extends OpaqueValue {
   readonly typeName = urlType.name;
   readonly url: ParsedUrl;

@@ -58,7 +58,10 @@ export function tokenize(source: string): Tokens {
     unrecognized.map(({ start }) => start),
   );
   return {
-    ...{ kinds, starts, ends, offsets: codePointOffsets(source, starts) },
+    kinds,
+    starts,
+    ends,
+    offsets: codePointOffsets(source, starts),
     unrecognized: unrecognized.map((text, index) => ({ ...text, offset: offsets[index]! })),
   };
 }
@@ -86,7 +89,7 @@ const flags = new Uint8Array(128);
 const letter = 1;
 const digit = 2;
 const hexDigit = 4;
-/** A character of an identifier in backticks beside letters and digits. */
+/** A character other than letters and digits that identifiers in backticks may contain. */
 const escapable = 8;
 const octalDigit = 16;
 /** A character that is an escape sequence after a backslash. */

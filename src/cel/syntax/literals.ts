@@ -117,7 +117,7 @@ function bytesValue(quoted: string): Uint8Array {
   return value.slice(0, size);
 }
 
-/** What is between the quotes. */
+/** Returns the text between the quotes. */
 function content(quoted: string): { readonly text: string; readonly raw: boolean } {
   const raw = quoted[0] === 'r' || quoted[0] === 'R';
   const start = raw ? 1 : 0;

@@ -2,7 +2,7 @@
 import type { Expr } from '../ast.ts';
 import type { Nodes } from './nodes.ts';
 
-/** Sets of macros beside the standard ones. */
+/** Optional sets of macros. */
 export type MacroSet = 'twoVariable' | 'optional' | 'bindings' | 'math';
 
 interface Macro {
@@ -44,7 +44,7 @@ function has({ nodes, offset, args }: Site): Expr {
   return nodes.select(offset, argument.operand, argument.field, true);
 }
 
-/** What the fold of a comprehension computes. */
+/** The fold of a comprehension. */
 interface Fold {
   readonly initial: Expr;
   readonly condition: Expr;
@@ -136,8 +136,15 @@ const transformMap =
 function bind(site: Site, macro: string, name: string, initial: Expr, result: Expr): Expr {
   const { nodes, offset } = site;
   return nodes.comprehension(offset, {
-    ...{ macro, variable: unused, second: undefined, range: list(site), accumulator: name, initial },
-    ...{ condition: boolean(site, false), step: nodes.identifier(offset, name), result },
+    macro,
+    variable: unused,
+    second: undefined,
+    range: list(site),
+    accumulator: name,
+    initial,
+    condition: boolean(site, false),
+    step: nodes.identifier(offset, name),
+    result,
   });
 }
 
@@ -197,7 +204,10 @@ const simpleName = 'argument must be a simple name';
 const notIdentifier = 'argument is not an identifier';
 
 const member = (arity: number | undefined, set: Macro['set'], expand: Macro['expand']): Macro => ({
-  ...{ member: true, arity, set, expand },
+  member: true,
+  arity,
+  set,
+  expand,
 });
 const one = (macro: string, make: Parameters<typeof fold>[3], wrongName = simpleName): Macro =>
   member(2, 'standard', fold(macro, 1, wrongName, make));

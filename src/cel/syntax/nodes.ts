@@ -20,8 +20,8 @@ const maxNodes = 250_000;
 /** The depth of a tree, which macros add to: passes over trees call themselves for each level. */
 const maxTreeDepth = 1000;
 
-/** Ends parsing: a limit is exceeded. */
-export class ParseStopped extends Error {
+/** Ends parsing because a limit is exceeded. */
+export class ParseLimitError extends Error {
   readonly issue: Issue;
   constructor(message: string, offset = -1) {
     super(message);
@@ -37,7 +37,7 @@ export class Nodes {
   #count = 0;
 
   #id(): number {
-    if (this.#count === maxNodes) throw new ParseStopped(`expression node limit exceeded: ${maxNodes}`);
+    if (this.#count === maxNodes) throw new ParseLimitError(`expression node limit exceeded: ${maxNodes}`);
     return ++this.#count;
   }
 
@@ -87,12 +87,12 @@ export class Nodes {
     return { id: this.#id(), offset, kind: 'comprehension', ...parts };
   }
 
-  /** @throws ParseStopped for a tree that is too deep */
+  /** @throws ParseLimitError for a tree that is too deep */
   limitDepth(expr: Expr): void {
     if (this.#count > maxTreeDepth) limitDepth(expr, 1);
   }
 
-  /** A copy of a tree with ids of its own. */
+  /** Returns a copy of a tree with new ids. */
   copy(expr: Expr): Expr {
     this.limitDepth(expr);
     return this.#copy(expr);
@@ -135,6 +135,6 @@ export class Nodes {
 }
 
 function limitDepth(expr: Expr, depth: number): void {
-  if (depth > maxTreeDepth) throw new ParseStopped(`expression depth limit exceeded: ${maxTreeDepth}`);
+  if (depth > maxTreeDepth) throw new ParseLimitError(`expression depth limit exceeded: ${maxTreeDepth}`);
   for (const child of childrenOf(expr)) limitDepth(child, depth + 1);
 }

@@ -6,7 +6,11 @@ import { printTree } from '../testing/print.ts';
 import { type ParseOptions, parse } from './parse.ts';
 
 const all: ParseOptions = {
-  ...{ optionalSyntax: true, twoVariableMacros: true, bindings: true, mathMacros: true, escapedIdentifiers: true },
+  optionalSyntax: true,
+  twoVariableMacros: true,
+  bindings: true,
+  mathMacros: true,
+  escapedIdentifiers: true,
 };
 
 function tree(source: string, options: ParseOptions = all): string {

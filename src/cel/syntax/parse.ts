@@ -2,7 +2,7 @@
 import { countCodePoints } from '../../meta/index.ts';
 import type { Expr, Issue } from '../ast.ts';
 import { tokenize } from './lexer.ts';
-import { Nodes, ParseStopped } from './nodes.ts';
+import { Nodes, ParseLimitError } from './nodes.ts';
 import { type ParseOptions, Parser } from './parser.ts';
 import { explain } from './syntax-errors.ts';
 
@@ -33,7 +33,7 @@ export function parse(source: string, options: ParseOptions = {}): ParseResult {
     nodes.limitDepth(expr);
     return { expr: nodes.issues.length === 0 ? expr : undefined, issues: nodes.issues };
   } catch (error) {
-    if (!(error instanceof ParseStopped)) throw error;
+    if (!(error instanceof ParseLimitError)) throw error;
     return { expr: undefined, issues: [...nodes.issues, error.issue] };
   }
 }

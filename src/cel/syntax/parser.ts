@@ -2,7 +2,7 @@ import type { Expr, FieldEntry, MapEntry } from '../ast.ts';
 import type { Tokens } from './lexer.ts';
 import { literal } from './literals.ts';
 import { expandMacro, type MacroSet } from './macros.ts';
-import { maxDepth, type Nodes, ParseStopped } from './nodes.ts';
+import { maxDepth, type Nodes, ParseLimitError } from './nodes.ts';
 import { binaryFunctions, reservedIdentifiers, Token } from './tokens.ts';
 
 export interface ParseOptions {
@@ -19,7 +19,7 @@ export interface ParseOptions {
 }
 
 /** A token that no rule of the grammar accepts. */
-class Mismatch extends Error {}
+class UnexpectedTokenError extends Error {}
 
 /**
  * A recursive descent parser. It stops at the first token that does not match; `explain` then finds the errors. Both the
@@ -59,7 +59,7 @@ export class Parser {
       const expr = this.#expression();
       return this.#kind() === Token.end ? expr : undefined;
     } catch (error) {
-      if (error instanceof Mismatch) return undefined;
+      if (error instanceof UnexpectedTokenError) return undefined;
       throw error;
     }
   }
@@ -78,7 +78,7 @@ export class Parser {
 
   /** Takes a token of a kind and gives its index. */
   #take(kind: number): number {
-    if (this.#kinds[this.#next] !== kind) throw new Mismatch();
+    if (this.#kinds[this.#next] !== kind) throw new UnexpectedTokenError();
     return this.#next++;
   }
 
@@ -90,14 +90,14 @@ export class Parser {
   }
 
   #enter(depth: number): number {
-    if (depth >= maxDepth) throw new ParseStopped(`expression recursion limit exceeded: ${maxDepth}`);
+    if (depth >= maxDepth) throw new ParseLimitError(`expression recursion limit exceeded: ${maxDepth}`);
     return depth + 1;
   }
 
   /** Counts a node above trees of two heights. */
   #rise(one: number, other: number): void {
     this.#height = Math.max(one, other) + 1;
-    if (this.#height > maxDepth) throw new ParseStopped('max recursion depth exceeded');
+    if (this.#height > maxDepth) throw new ParseLimitError('max recursion depth exceeded');
   }
 
   #expression(): Expr {
@@ -274,7 +274,7 @@ export class Parser {
     switch (this.#kind()) {
       case Token.identifier:
       case Token.dot:
-        return this.#named();
+        return this.#nameOrCall();
       case Token.leftParenthesis: {
         this.#next++;
         const expr = this.#expression();
@@ -291,12 +291,12 @@ export class Parser {
   }
 
   /** A name, a call, or an object. */
-  #named(): Expr {
+  #nameOrCall(): Expr {
     const dot = this.#kind() === Token.dot ? 1 : 0;
     const first = this.#next + dot;
     const start = this.#next;
     let ahead = dot;
-    if (this.#kind(ahead) !== Token.identifier) throw new Mismatch();
+    if (this.#kind(ahead) !== Token.identifier) throw new UnexpectedTokenError();
     while (this.#kind(ahead + 1) === Token.dot && this.#kind(ahead + 2) === Token.identifier) ahead += 2;
     if (this.#kind(ahead + 1) === Token.leftBrace) return this.#object(ahead);
     this.#next = first + 1;
@@ -321,7 +321,7 @@ export class Parser {
       height = Math.max(height, this.#height);
       if (this.#kind() !== Token.comma || this.#kind(1) === Token.rightBracket) break;
       this.#next++;
-      if (this.#kind() === Token.comma) throw new Mismatch();
+      if (this.#kind() === Token.comma) throw new UnexpectedTokenError();
     }
     this.#accept(Token.comma);
     this.#take(Token.rightBracket);
@@ -351,7 +351,7 @@ export class Parser {
       height = Math.max(height, this.#height);
       if (this.#kind() !== Token.comma || this.#kind(1) === Token.rightBrace) break;
       this.#next++;
-      if (this.#kind() === Token.comma) throw new Mismatch();
+      if (this.#kind() === Token.comma) throw new UnexpectedTokenError();
     }
     this.#accept(Token.comma);
     this.#take(Token.rightBrace);
@@ -392,8 +392,8 @@ export class Parser {
     const negative = this.#accept(Token.minus);
     const index = this.#next;
     const kind = this.#kind();
-    if (negative && !this.#isNumber(0)) throw new Mismatch();
-    if (kind < Token.true || kind > Token.bytes) throw new Mismatch();
+    if (negative && !this.#isNumber(0)) throw new UnexpectedTokenError();
+    if (kind < Token.true || kind > Token.bytes) throw new UnexpectedTokenError();
     this.#next++;
     return literal(this.#nodes, offset, kind, this.#text(index), negative);
   }

@@ -5,7 +5,11 @@ import { printTree } from '../testing/print.ts';
 import { parse } from './parse.ts';
 
 const all = {
-  ...{ optionalSyntax: true, twoVariableMacros: true, bindings: true, mathMacros: true, escapedIdentifiers: true },
+  optionalSyntax: true,
+  twoVariableMacros: true,
+  bindings: true,
+  mathMacros: true,
+  escapedIdentifiers: true,
 };
 
 /** Cases that lower a limit, and two that report what is not enabled beside a syntax error. */

@@ -23,8 +23,8 @@ export const setOf = (...kinds: readonly number[]): number => kinds.reduce((set,
 /** In a set of what follows: the rule may end here, so that what follows the rule does too. */
 export const ruleEnd = 1;
 
-/** A rule does not match: a token is not in a set or, without a set, no alternative is viable. */
-class Unfit extends Error {
+/** A rule that does not match: a token is not in a set or, without a set, no alternative is viable. */
+class RuleMismatchError extends Error {
   readonly expected: number;
   readonly start: number;
   readonly token: number;
@@ -36,8 +36,8 @@ class Unfit extends Error {
   }
 }
 
-/** No more is to be said. */
-export class Stopped extends Error {}
+/** Ends the search for further syntax errors. */
+export class RecoveryEndedError extends Error {}
 
 /** The tokens with the issues that are found, for rules that say what fits. */
 export class Recovery {
@@ -93,9 +93,9 @@ export class Recovery {
     try {
       body();
     } catch (error) {
-      if (!(error instanceof Unfit)) throw error;
+      if (!(error instanceof RuleMismatchError)) throw error;
       this.#follows.length = depth;
-      if (!this.#recovering) this.#reportUnfit(error);
+      if (!this.#recovering) this.#reportMismatch(error);
       this.#recover();
     }
     this.#follows.length = depth - 1;
@@ -104,14 +104,14 @@ export class Recovery {
   protected enter(depth: number): number {
     if (depth < maxDepth) return depth + 1;
     this.issues.push({ offset: -1, message: `expression recursion limit exceeded: ${maxDepth}` });
-    throw new Stopped();
+    throw new RecoveryEndedError();
   }
 
   /** Looks whether a part of a rule may begin here; where it may after one more token, that one is left out. */
   protected sync(place: string, set: number): void {
     this.place = place;
     if (this.#recovering || this.in(set)) return;
-    if (!this.#leaveOut(set)) throw new Unfit(set, this.#next, this.#next);
+    if (!this.#leaveOut(set)) throw new RuleMismatchError(set, this.#next, this.#next);
   }
 
   /** The same within a repetition, where all tokens up to one that fits are left out. */
@@ -137,12 +137,12 @@ export class Recovery {
       if (!this.#recovering) this.#report(`missing ${namesOf(set)} at ${this.#display()}`);
       this.#recovering = true;
     } else {
-      throw new Unfit(set, this.#next, this.#next);
+      throw new RuleMismatchError(set, this.#next, this.#next);
     }
   }
 
-  protected unviable(ahead: number): Unfit {
-    return new Unfit(0, this.#next, Math.min(this.#next + ahead, this.#kinds.length - 1));
+  protected unviable(ahead: number): RuleMismatchError {
+    return new RuleMismatchError(0, this.#next, Math.min(this.#next + ahead, this.#kinds.length - 1));
   }
 
   #leaveOut(set: number): boolean {
@@ -155,7 +155,7 @@ export class Recovery {
   #countRecovery(): void {
     if (this.#recoveries++ < maxRecoveries) return;
     this.#report(`error recovery attempt limit exceeded: ${maxRecoveries}`);
-    throw new Stopped();
+    throw new RecoveryEndedError();
   }
 
   #recover(): void {
@@ -167,7 +167,7 @@ export class Recovery {
     for (let skipped = 0; !this.in(stop) && this.kind() !== Token.end; skipped++) {
       if (skipped === maxSkipped) {
         this.issues.push({ offset: -1, message: `error recovery token lookahead limit exceeded: ${maxSkipped}` });
-        throw new Stopped();
+        throw new RecoveryEndedError();
       }
       this.#skip();
     }
@@ -195,7 +195,7 @@ export class Recovery {
     this.#recovering = true;
   }
 
-  #reportUnfit({ expected, start, token }: Unfit): void {
+  #reportMismatch({ expected, start, token }: RuleMismatchError): void {
     this.#recovering = true;
     if (expected !== 0) {
       this.#report(`mismatched input ${this.#display()} expecting ${namesOf(expected)}`);
@@ -211,7 +211,7 @@ export class Recovery {
     return quote(this.#textOf(this.#next, this.#next));
   }
 
-  /** The text of a range of tokens, with the space between them, and without what is no token. */
+  /** Returns the text of a range of tokens, with the space between them but without characters outside tokens. */
   #textOf(first: number, last: number): string {
     const { starts, ends, unrecognized } = this.#tokens;
     if (this.#kinds[first] === Token.end) return '<EOF>';

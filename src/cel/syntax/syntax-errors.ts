@@ -5,7 +5,7 @@
  */
 import type { Issue } from '../ast.ts';
 import type { Tokens } from './lexer.ts';
-import { Recovery, ruleEnd, Stopped, setOf } from './recovery.ts';
+import { Recovery, RecoveryEndedError, ruleEnd, setOf } from './recovery.ts';
 import { Token } from './tokens.ts';
 
 const maxReports = 100;
@@ -54,7 +54,7 @@ class Rules extends Recovery {
         this.match('end', Token.end, ruleEnd);
       });
     } catch (error) {
-      if (!(error instanceof Stopped)) throw error;
+      if (!(error instanceof RecoveryEndedError)) throw error;
     }
   }
 
@@ -190,7 +190,7 @@ class Rules extends Recovery {
       this.sync('primary', primaryStart);
       const kind = this.kind();
       if (kind === Token.dot || kind === Token.identifier) {
-        this.#named();
+        this.#nameOrCall();
       } else if (kind === Token.leftParenthesis) {
         this.take();
         this.#expression(setOf(Token.rightParenthesis));
@@ -211,7 +211,7 @@ class Rules extends Recovery {
   }
 
   /** A name, a call or an object. */
-  #named(): void {
+  #nameOrCall(): void {
     const dot = this.kind() === Token.dot ? 1 : 0;
     if (this.kind(dot) !== Token.identifier) throw this.unviable(dot);
     let last = dot;

@@ -1,9 +1,8 @@
-import { type Clock, formatTime, isStatus } from '../../meta/index.ts';
+import { type Clock, formatTime, isStatus, systemClock } from '../../meta/index.ts';
 import type { Client } from '../client.ts';
 import type { TypedKind, TypedObject } from '../kinds/kind.ts';
 import { createKindClient, type KindClient, noObserver } from '../kinds/kind-client.ts';
 import { consoleLog, type Log } from '../runtime/log.ts';
-import { systemClock } from '../runtime/system.ts';
 
 /** The object that an event is about; `fieldPath` names a part of it. */
 export interface EventSubject {

@@ -1,10 +1,17 @@
-import { type Clock, formatMicroTime, isStatus, type Random, StatusError } from '../../meta/index.ts';
+import {
+  type Clock,
+  formatMicroTime,
+  isStatus,
+  type Random,
+  StatusError,
+  systemClock,
+  systemRandom,
+} from '../../meta/index.ts';
 import type { Client } from '../client.ts';
 import type { TypedKind } from '../kinds/kind.ts';
 import { createKindClient, type KindClient, noObserver } from '../kinds/kind-client.ts';
 import { pause, within } from '../runtime/abortable-wait.ts';
 import { consoleLog, type Log } from '../runtime/log.ts';
-import { systemClock, systemRandom } from '../runtime/system.ts';
 import type { Transport } from '../transport/transport.ts';
 import { EventRecorder } from './event-recorder.ts';
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, expandNames, type Random } from '../../meta/index.ts';
+import { type Clock, expandNames, type Random, systemClock, systemRandom } from '../../meta/index.ts';
 import type { Client } from '../client.ts';
 import type { Informer, Selection } from '../informers/informer.ts';
 import { Informers } from '../informers/informers.ts';
@@ -8,7 +8,6 @@ import { keyIn, keyOf, type ObjectKey, splitKey, type TypedKind, type TypedObjec
 import { groupOf } from '../kinds/owner-references.ts';
 import { type AsyncClosing, asyncDispose } from '../runtime/async-closing.ts';
 import { consoleLog, type Log } from '../runtime/log.ts';
-import { systemClock, systemRandom } from '../runtime/system.ts';
 import type { Signal } from '../transport/transport.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { defaultLeaderElection, LeaderElection, type LeaderElectionSettings } from './leader-election.ts';

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, isStatus, scheduler } from '../../meta/index.ts';
+import { type Clock, isStatus, scheduler, systemClock } from '../../meta/index.ts';
 import { consoleLog, type Log } from '../runtime/log.ts';
-import { systemClock } from '../runtime/system.ts';
 
 /**
  * Brings the object of a key to its declared state. When it rejects it is called again with backoff; the result may

@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { type Clock, expandNames, type ObjectMeta } from '../../meta/index.ts';
+import { type Clock, expandNames, type ObjectMeta, systemClock } from '../../meta/index.ts';
 import type { Client } from '../client.ts';
 import type { KindReference, ObjectKey, TypedKind, TypedObject } from '../kinds/kind.ts';
 import type { ObjectObserver } from '../kinds/kind-client.ts';
 import { consoleLog, type Log } from '../runtime/log.ts';
-import { systemClock } from '../runtime/system.ts';
 import { Informer, type InformerOptions, type Selection } from './informer.ts';
 
 export interface InformersOptions {

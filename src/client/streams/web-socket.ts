@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { StatusError } from '../../meta/index.ts';
+import { randomBytes } from 'node:crypto';
+import { FrameError, FrameReader, maskedFrame, opcodes, StatusError, webSocketAccept } from '../../meta/index.ts';
 import { failure, readAll } from '../transport/response.ts';
 import type { Signal, Transport, UpgradedConnection } from '../transport/transport.ts';
-import { FrameReader, maskedFrame, opcodes } from './frames.ts';
 
 /** The client side of a WebSocket (RFC 6455) whose messages are binary. */
 export interface WebSocket {
@@ -49,7 +48,7 @@ export async function openWebSocket(transport: Transport, request: WebSocketRequ
   });
   if (!('received' in response)) throw failure(response.status, await readAll(response));
   const protocol = response.headers['sec-websocket-protocol'] ?? '';
-  if (response.headers['sec-websocket-accept'] !== acceptOf(key) || !protocols.includes(protocol)) {
+  if (response.headers['sec-websocket-accept'] !== webSocketAccept(key) || !protocols.includes(protocol)) {
     response.close();
     const why = `the server did not accept the WebSocket protocol ${protocols.join(' or ')}`;
     throw new StatusError(502, 'BadGateway', why);
@@ -62,12 +61,12 @@ export async function openWebSocket(transport: Transport, request: WebSocketRequ
   };
 }
 
-const acceptOf = (key: string): string =>
-  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+/** The longest message of a server (bytes). */
+const maxMessageBytes = 32 * 1024 * 1024;
 
 /** Yields the messages of the server and answers its control frames. */
 async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8Array> {
-  const reader = new FrameReader();
+  const reader = new FrameReader({ masked: false, maxMessageBytes });
   try {
     for await (const bytes of connection.received) {
       for (const { opcode, payload } of reader.read(bytes)) {
@@ -88,6 +87,9 @@ async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8
 
 function toStatusError(error: unknown): unknown {
   if (error instanceof StatusError) return error;
+  if (error instanceof FrameError) {
+    return new StatusError(502, 'BadGateway', `the server has sent ${error.message} over the WebSocket`);
+  }
   const why = error instanceof Error ? error.message : String(error);
   return new StatusError(503, 'ServiceUnavailable', `the connection was lost: ${why}`, undefined, { cause: error });
 }

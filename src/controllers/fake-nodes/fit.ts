@@ -7,7 +7,7 @@ import {
   subtractQuantities,
   type Turns,
 } from '../../meta/index.ts';
-import { parseResourceList } from '../../types/resource-list.ts';
+import { parseResourceList } from '../../rules/index.ts';
 import { namedNodes, selectionCost, selectsNode, tolerates } from '../shared/node-selection.ts';
 import { Evaluation } from '../shared/selection.ts';
 import { hostPortsOf, type NodeLoad, requestsOf } from './node-loads.ts';

@@ -1,6 +1,5 @@
 import { parseQuantity, type Quantity, subtractQuantities } from '../../meta/index.ts';
-import { podResources } from '../../types/pod-resources.ts';
-import { addInPlace, parseResourceList, type Quantities } from '../../types/resource-list.ts';
+import { addInPlace, parseResourceList, podResources, type Quantities } from '../../rules/index.ts';
 import { isTerminal, type PodObject, type PodSpec } from './objects.ts';
 
 /** What the pods of a node, those that have ended aside, take of it. */

@@ -1,8 +1,8 @@
 /** The conditions of a pod that a kubelet keeps. */
 import { formatTime } from '../../meta/index.ts';
+import { isSidecar } from '../../rules/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { PodCondition } from '../../types/core-v1.ts';
-import { isSidecar } from '../../types/pod-resources.ts';
 import type { ContainerStatuses, PodObject } from './objects.ts';
 
 type Condition = Infer<typeof PodCondition>;

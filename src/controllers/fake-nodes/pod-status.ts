@@ -1,7 +1,7 @@
 /** The life of a pod on a fake node: its next status, from the one it has and the time. */
 import { formatTime, type Json, jsonEqual, parseTime } from '../../meta/index.ts';
+import { isSidecar } from '../../rules/index.ts';
 import type { Container } from '../../types/core-v1.ts';
-import { isSidecar } from '../../types/pod-resources.ts';
 import type { Behaviour } from './behaviour.ts';
 import {
   advance,

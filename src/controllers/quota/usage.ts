@@ -1,8 +1,8 @@
 import { evaluatorFor, scopesOf } from '../../admission/index.ts';
 import type { ListOptions } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
+import { addInPlace, type Quantities, zero } from '../../rules/index.ts';
 import type { ResourceQuota as QuotaSchema } from '../../types/core-v1.ts';
-import { addInPlace, type Quantities, zero } from '../../types/resource-list.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
 import { type Kind, type Named, placeOf } from '../shared/kind.ts';
 import * as kinds from '../shared/kinds.ts';

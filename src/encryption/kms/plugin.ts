@@ -1,5 +1,6 @@
 import type { Client, ServiceError, StatusObject } from '@grpc/grpc-js';
 import type { AnyDefinition, MessageTypeDefinition, ServiceDefinition } from '@grpc/proto-loader';
+import { loadGrpc } from '../../store/index.ts';
 
 /** The messages of version 2 of the API of KMS plugins, and of what is stored. Numbers and names are the reference's. */
 const messages = {
@@ -115,9 +116,9 @@ const longestBackoffMs = 5_000;
 /** The address of an endpoint as gRPC takes it: a path, or the name of an abstract socket after a zero byte. */
 const addressOf = (endpoint: string): string => endpoint.replace(/^unix:(?:\/\/)?\/@/, 'unix:\0');
 
-/** Imported on demand, so that a server without a plugin does not load it. */
+/** @throws StoreError `invalid` without the packages of gRPC */
 export async function loadPluginApi(): Promise<PluginApi> {
-  const [grpc, { fromJSON }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')]);
+  const [grpc, { fromJSON }] = await loadGrpc('a KMS provider');
   const root = messages as object as Parameters<typeof fromJSON>[0];
   const definitions: { readonly [name: string]: AnyDefinition } = fromJSON(root, { defaults: true });
   const service = definitions['v2.KeyManagementService'] as ServiceDefinition;

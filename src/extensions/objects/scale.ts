@@ -7,9 +7,9 @@ import {
   validateObjectMeta,
 } from '../../meta/index.ts';
 import type { Column, ProjectionSubresource } from '../../registry/index.ts';
+import { scaleKind, scaleObject } from '../../rules/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { CustomResourceSubresourceScale } from '../../types/apiextensions-v1.ts';
-import { scaleKind, scaleObject } from '../../types/scale.ts';
 import { ageColumn, columnsOf } from './columns.ts';
 import { fieldNames, type Nested, nestedInteger, nestedText, setNested } from './nested.ts';
 

@@ -10,10 +10,20 @@
  *   each of which is made when the one before was taken.
  * - A watch event is encoded once for all watchers that see the same bytes.
  */
-import type { ParsedBody, TypeMeta, WireFormat } from '../../codec/index.ts';
+import type { ParsedBody, TypeMeta } from '../../codec/index.ts';
 import type { ByteString, JsonObject, Steps, Turns } from '../../meta/index.ts';
 import type { ObjectList, Representation, StreamEvent, Target } from '../../registry/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
+
+/** The properties of a wire codec that negotiation needs. */
+export interface WireFormat {
+  /** The media types of the codec. Error messages list the first one. */
+  readonly mediaTypes: readonly [string, ...string[]];
+  /** Whether the codec can encode a Table. */
+  readonly tables: boolean;
+  /** The encoding of watch events; undefined when the codec has none. */
+  readonly watch: object | undefined;
+}
 
 export interface WireCodec extends WireFormat {
   readonly watch: WatchCodec | undefined;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { negotiator, type Transform, wantsPretty } from '../../codec/index.ts';
 import { bufferOf, formatGroupVersion, type JsonObject, type Names, oneStep, type Steps } from '../../meta/index.ts';
 import type { Subresource } from '../../registry/index.ts';
 import type { Call } from '../call.ts';
+import { negotiator, type Transform, wantsPretty } from '../codecs/negotiation.ts';
 import type { WireCodec } from '../codecs/wire-codec.ts';
 import { readTurns } from '../read-turns.ts';
 import type { ApiResponse } from '../types.ts';

@@ -103,8 +103,8 @@ it('counts the results of each check by endpoint', async () => {
     '# TYPE kubernetes_healthchecks_total counter',
     'kubernetes_healthchecks_total{name="ping",type="readyz",status="success"} 2',
     'kubernetes_healthchecks_total{name="store",type="readyz",status="error"} 3',
-    'kubernetes_healthchecks_total{name="store",type="readyz",status="success"} 1',
     'kubernetes_healthchecks_total{name="ping",type="livez",status="success"} 1',
+    'kubernetes_healthchecks_total{name="store",type="readyz",status="success"} 1',
     '',
   ]);
   await close();

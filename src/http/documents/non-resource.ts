@@ -6,7 +6,6 @@ import { pageNotFound, prettyAnswer } from '../answers.ts';
 import type { Call, NonResourceHandler } from '../call.ts';
 import { createCodecs } from '../codecs/codecs.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { metricsText } from '../metrics/metrics-text.ts';
 import type { FindType } from '../openapi/built-in-types.ts';
 import { createOpenApi } from '../openapi/openapi.ts';
 import type { ApiResponse } from '../types.ts';
@@ -67,7 +66,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
     if (path === '/metrics') {
-      return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, call.turns) };
+      return { status: 200, headers: metricsHeaders, body: metrics.text(call.turns) };
     }
     if (path === '/metrics/slis') {
       return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };

@@ -6,8 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ByteString } from '../../meta/index.ts';
-import type { InFlightLimits } from '../in-flight.ts';
-import { type Fixture, makeCertificates, makeFixture, realClock, requestOf } from '../testing/fixture.ts';
+import type { InFlightLimits } from '../limits.ts';
+import { type Fixture, makeCertificates, makeFixture, realClock, requestOf, usedOf } from '../testing/fixture.ts';
 import type { ApiResponse, Chunk, Handler } from '../types.ts';
 import { type Listener, listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
@@ -243,8 +243,8 @@ describe('bodies that do not arrive', () => {
     const whole = JSON.stringify(review);
     const length = { 'content-length': String(whole.length) };
     const unfinished = Array.from({ length: 20 }, () => post2(session, reviews, '{', { ...length, ...jane }));
-    await expect.poll(() => server.inFlight.counts.receiving).toBe(20 * 16 * 1024);
-    expect(server.inFlight.counts.mutating).toBe(0);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(20 * 16 * 1024);
+    expect(server.inFlight.limits.mutating.used).toBe(0);
     const body = { metadata: { name: 'x' } };
     expect((await server.send('POST', configMaps, { body })).status).toBe(201);
     // They are served like any other once they are there.
@@ -252,7 +252,7 @@ describe('bodies that do not arrive', () => {
     stream.end(whole.slice(1));
     expect(await status).toBe(201);
     session.destroy();
-    await expect.poll(() => server.inFlight.counts).toMatchObject({ receiving: 0, mutating: 0 });
+    await expect.poll(() => usedOf(server.inFlight)).toMatchObject({ receiving: 0, mutating: 0 });
   });
 
   it('take no more than the share of their user of the memory for bodies', async () => {
@@ -262,13 +262,13 @@ describe('bodies that do not arrive', () => {
     const length = { 'content-length': String(megabyte) };
     const of = (headers: typeof admin) => post2(session, reviews, '{', { ...length, ...headers });
     const unfinished = Array.from({ length: 4 }, () => of(jane));
-    await expect.poll(() => server.inFlight.counts.receiving).toBe(4 * megabyte);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(4 * megabyte);
     const refused = of(jane);
     expect(await refused.status).toBe(429);
     const other = of(admin);
-    await expect.poll(() => server.inFlight.counts.receiving).toBe(5 * megabyte);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(5 * megabyte);
     for (const { stream } of [...unfinished, other]) stream.close(http2.constants.NGHTTP2_CANCEL);
-    await expect.poll(() => server.inFlight.counts.receiving).toBe(0);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
   });
 
   it('fail with 408 when they arrive too slowly', async () => {
@@ -278,7 +278,7 @@ describe('bodies that do not arrive', () => {
     const trickle = setInterval(() => stream.write(' '.repeat(50)), 20);
     expect(await status).toBe(408);
     clearInterval(trickle);
-    await expect.poll(() => server.inFlight.counts.receiving).toBe(0);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
   });
 });
 
@@ -292,10 +292,10 @@ describe('clients that do not read their responses', () => {
     const statuses = await Promise.all(asked.map(({ status }) => status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(3);
-    expect(server.inFlight.counts.readOnly).toBe(5);
+    expect(server.inFlight.limits.readOnly.used).toBe(5);
     expect((await server.send('GET', '/version')).status).toBe(200);
     session.destroy();
-    await expect.poll(() => server.inFlight.counts.readOnly).toBe(0);
+    await expect.poll(() => server.inFlight.limits.readOnly.used).toBe(0);
   });
 
   it('share the compressed fragments of a document, of which others get one part at a time', async () => {
@@ -327,10 +327,10 @@ describe('clients that do not read their responses', () => {
     const paths = [...Array(10).fill(configMaps), ...Array(10).fill(watch), ...Array(5).fill('/openapi/v2')];
     const asked = paths.map((path) => get2(session, path));
     await Promise.all(asked.map(({ status }) => status));
-    await expect.poll(() => server.inFlight.counts.unread).toBeGreaterThan(512 * kilobyte);
+    await expect.poll(() => server.inFlight.limits.unread.used).toBeGreaterThan(512 * kilobyte);
     for (let i = 0; i < 20; i++) {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(server.inFlight.counts.unread).toBeLessThanOrEqual(1024 * kilobyte);
+      expect(server.inFlight.limits.unread.used).toBeLessThanOrEqual(1024 * kilobyte);
     }
     session.settings({ initialWindowSize: 1024 * kilobyte });
     const sizes = await Promise.all(
@@ -342,7 +342,7 @@ describe('clients that do not read their responses', () => {
     );
     expect(new Set(sizes.slice(0, 10)).size).toBe(1);
     expect(Math.min(...sizes)).toBeGreaterThan(800_000);
-    await expect.poll(() => server.inFlight.counts).toMatchObject({ unread: 0, readOnly: 0, longRunning: 0 });
+    await expect.poll(() => usedOf(server.inFlight)).toMatchObject({ unread: 0, readOnly: 0, longRunning: 0 });
   });
 
   it('are aborted one by one; the response of another stream continues', async () => {
@@ -351,7 +351,7 @@ describe('clients that do not read their responses', () => {
     const session = connect2(port, stalled);
     const { stream } = get2(session, `${configMaps}/x`);
     expect(await closed(stream)).toBe(http2.constants.NGHTTP2_INTERNAL_ERROR);
-    expect(server.inFlight.counts).toMatchObject({ unread: 0, readOnly: 0 });
+    expect(usedOf(server.inFlight)).toMatchObject({ unread: 0, readOnly: 0 });
     expect(session.destroyed).toBe(false);
   });
 });
@@ -413,7 +413,7 @@ describe('a seat', () => {
         }),
       ).rejects.toThrow();
     }
-    await expect.poll(() => server.inFlight.counts).toEqual(counts);
+    await expect.poll(() => usedOf(server.inFlight)).toEqual(counts);
     expect(failures.splice(0).map((error) => (error as NodeJS.ErrnoException).code)).toEqual([code]);
   });
 
@@ -432,9 +432,9 @@ describe('a seat', () => {
       post2(session, configMaps, '{', admin),
     ];
     await Promise.all(asked.slice(0, 4).map(({ status }) => status));
-    await expect.poll(() => server.inFlight.counts).toMatchObject({ readOnly: 3, longRunning: 1 });
+    await expect.poll(() => usedOf(server.inFlight)).toMatchObject({ readOnly: 3, longRunning: 1 });
     for (const { stream } of asked) stream.close(code);
-    await expect.poll(() => server.inFlight.counts).toEqual(counts);
+    await expect.poll(() => usedOf(server.inFlight)).toEqual(counts);
     expect(session.destroyed).toBe(false);
   });
 
@@ -442,9 +442,9 @@ describe('a seat', () => {
     const { server, port } = await changed((response) => response);
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin\r\n\r\n`;
     const socket = await raw(port, get(`${configMaps}?watch=1`) + get(list) + get('/version'));
-    await expect.poll(() => server.inFlight.counts).toMatchObject({ readOnly: 2, longRunning: 1 });
+    await expect.poll(() => usedOf(server.inFlight)).toMatchObject({ readOnly: 2, longRunning: 1 });
     socket.destroy();
-    await expect.poll(() => server.inFlight.counts).toEqual(counts);
+    await expect.poll(() => usedOf(server.inFlight)).toEqual(counts);
   });
 });
 

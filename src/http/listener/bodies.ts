@@ -1,4 +1,4 @@
-import { bodyCodec, type ParsedBody, type TypeMeta, unrecognizedBody } from '../../codec/index.ts';
+import { type ParsedBody, type TypeMeta, unrecognizedBody } from '../../codec/index.ts';
 import {
   getKey,
   inTurns,
@@ -17,9 +17,9 @@ import {
 import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../../registry/index.ts';
 import type { CompiledType } from '../../schema/index.ts';
 import type { Codecs } from '../codecs/codecs.ts';
-import type { Offered } from '../codecs/media.ts';
+import { bodyCodec, type Offered } from '../codecs/negotiation.ts';
 import type { WireCodec } from '../codecs/wire-codec.ts';
-import type { Seat } from '../seat.ts';
+import type { Reservation } from '../limits.ts';
 import type { ApiRequest } from '../types.ts';
 
 /** The largest body that is read (bytes). */
@@ -27,14 +27,14 @@ const maxBody = 3 * 1024 * 1024;
 
 interface Sent {
   readonly request: ApiRequest;
-  readonly seat: Seat;
+  readonly reservation: Reservation;
   readonly turns: Turns;
   readonly user: User;
 }
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
-async function receive({ request, seat, turns }: Sent): Promise<Uint8Array> {
-  const bytes = await seat.receive(request, maxBody);
+async function receive({ request, reservation, turns }: Sent): Promise<Uint8Array> {
+  const bytes = await reservation.receive(request, maxBody);
   if (turns.over) await turns.next();
   return bytes;
 }

@@ -182,9 +182,9 @@ describe('over HTTP/1.1 and HTTP/2', () => {
     const lengths = (await Promise.all(lists)).map(({ body }) => body.length);
     expect(new Set(lengths).size).toBe(1);
     await firstEvents;
-    expect(server.inFlight.counts.longRunning).toBe(50);
+    expect(server.inFlight.limits.longRunning.used).toBe(50);
     session.destroy();
-    await expect.poll(() => server.inFlight.counts.longRunning).toBe(0);
+    await expect.poll(() => server.inFlight.limits.longRunning.used).toBe(0);
   });
 
   it('a body is read', async () => {
@@ -407,7 +407,7 @@ describe('close', () => {
     const watched = get2(session, `/api/v1/namespaces?watch=1`, headers);
     const alsoWatched = get(port, `/api/v1/namespaces?watch=1`, { headers });
     const waiting = get(port, '/slow', { headers, agent });
-    await expect.poll(() => server.inFlight.counts.longRunning).toBe(2);
+    await expect.poll(() => server.inFlight.limits.longRunning.used).toBe(2);
     await expect.poll(() => listener.connections).toBe(3);
 
     const closed = listener.close(10_000);

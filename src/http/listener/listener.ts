@@ -10,10 +10,10 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText } from '../../meta/index.ts';
+import { FairLimit } from '../limits.ts';
 import type { Log } from '../log.ts';
-import type { ConnectionCounts } from '../metrics/metrics.ts';
+import type { ConnectionCounts } from '../metrics/request-metrics.ts';
 import { sendMessages, upgradeConnection } from '../relay/tunnel.ts';
-import { Shares } from '../shares.ts';
 import type { ApiResponse, Handler } from '../types.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
@@ -117,17 +117,16 @@ function accept(server: Http2SecureServer, serving: Serving): void {
       owner.destroy();
     }
   };
-  const places = new Shares(limits.connections);
+  const places = new FairLimit(limits.connections);
   const handshakes = new Handshakes(clock);
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
-    if (!places.fits(remoteAddress, 1, false)) {
+    if (!places.tryTake(remoteAddress, 1)) {
       counts.refused++;
       socket.destroy();
       return;
     }
-    places.take(remoteAddress, 1);
-    socket.once('close', () => places.give(remoteAddress, 1));
+    socket.once('close', () => places.release(remoteAddress, 1));
     // TLS begins to read it in the next tick.
     process.nextTick(() => handshakes.begin(socket));
   });

@@ -1,8 +1,8 @@
-import type { Seat } from '../seat.ts';
+import type { Reservation } from '../limits.ts';
 import type { Chunk } from '../types.ts';
 
-/** Smaller chunks are not counted (bytes): the buffers of a connection take them without waiting for the client. */
-const leastCounted = 16 * 1024;
+/** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
+const minCountedBytes = 16 * 1024;
 
 /**
  * A response body that reports its end once: read completely, abandoned, or failed. A chunk counts as unread until the
@@ -10,8 +10,8 @@ const leastCounted = 16 * 1024;
  */
 export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #inner: AsyncIterator<Chunk>;
-  readonly #seat: Seat | undefined;
-  readonly #ended: (size: number, error: unknown) => void;
+  readonly #reservation: Reservation | undefined;
+  readonly #onEnd: (size: number, error: unknown) => void;
   readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk> | Promise<IteratorResult<Chunk>>;
   readonly #fail: (error: unknown) => never;
   #size = 0;
@@ -19,11 +19,15 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   #over = false;
   #stopWaiting: (() => void) | undefined;
 
-  /** `ended` gets the number of bytes that were requested, and the error if the body failed. */
-  constructor(inner: AsyncIterator<Chunk>, seat: Seat | undefined, ended: (size: number, error: unknown) => void) {
+  /** Calls `onEnd` with the number of requested bytes, and with the error if the body failed. */
+  constructor(
+    inner: AsyncIterator<Chunk>,
+    reservation: Reservation | undefined,
+    onEnd: (size: number, error: unknown) => void,
+  ) {
     this.#inner = inner;
-    this.#seat = seat;
-    this.#ended = ended;
+    this.#reservation = reservation;
+    this.#onEnd = onEnd;
     this.#take = (result) => {
       if (this.#over) return done;
       if (result.done === true) {
@@ -32,7 +36,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
       }
       const { length } = result.value;
       this.#size += length;
-      return length < leastCounted ? result : this.#counted(result, length);
+      return length < minCountedBytes ? result : this.#count(result, length);
     };
     this.#fail = (error) => {
       this.#end(error);
@@ -41,7 +45,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(): Promise<IteratorResult<Chunk>> {
-    this.#taken();
+    this.#releaseChunk();
     return this.#inner.next().then(this.#take, this.#fail);
   }
 
@@ -55,10 +59,10 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  /** The chunk, once it fits into the share of unread bytes. */
-  #counted(piece: IteratorResult<Chunk>, length: number): IteratorResult<Chunk> | Promise<IteratorResult<Chunk>> {
+  /** Returns the chunk as soon as it fits into the limit of unread bytes. */
+  #count(piece: IteratorResult<Chunk>, length: number): IteratorResult<Chunk> | Promise<IteratorResult<Chunk>> {
     let resolve: (piece: IteratorResult<Chunk>) => void = () => {};
-    this.#stopWaiting = this.#seat?.send(length, () => {
+    this.#stopWaiting = this.#reservation?.addUnread(length, () => {
       this.#stopWaiting = undefined;
       this.#unread = length;
       resolve(piece);
@@ -67,13 +71,13 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
       this.#unread = length;
       return piece;
     }
-    return new Promise((granted) => {
-      resolve = granted;
+    return new Promise((whenTaken) => {
+      resolve = whenTaken;
     });
   }
 
-  #taken(): void {
-    if (this.#unread > 0) this.#seat?.sent(this.#unread);
+  #releaseChunk(): void {
+    if (this.#unread > 0) this.#reservation?.releaseUnread(this.#unread);
     this.#unread = 0;
   }
 
@@ -81,8 +85,8 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     if (this.#over) return;
     this.#over = true;
     this.#stopWaiting?.();
-    this.#taken();
-    this.#ended(this.#size, error);
+    this.#releaseChunk();
+    this.#onEnd(this.#size, error);
   }
 }
 

@@ -2,7 +2,7 @@ import { type ByteString, type JsonObject, StatusError, statusError, type Turns 
 import type { Representation, StreamEvent, Target, WatchStream } from '../../registry/index.ts';
 import type { WatchCodec } from '../codecs/wire-codec.ts';
 import type { Log } from '../log.ts';
-import { countEvent, type WatchSeries } from '../metrics/request-series.ts';
+import type { WatchSeries } from '../metrics/request-metrics.ts';
 import type { Chunk } from '../types.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
 
@@ -116,7 +116,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     const event = this.#batch[this.#written++] as StreamEvent;
     const frame = codec.encodeFrame(target, event, view, this.#first);
     this.#first = false;
-    if (series !== undefined) countEvent(series, frame.length);
+    series?.countEvent(frame.length);
     return this.#framed(frame);
   }
 

@@ -1,6 +1,5 @@
-import { labelText } from './distribution.ts';
-import { line, type Metric } from './metric.ts';
-import type { Counted } from './metrics.ts';
+import type { EncryptionCounts } from '../../encryption/index.ts';
+import type { MetricSet } from './metric.ts';
 
 type CountsName = 'transformations' | 'reloads' | 'keyIds' | 'statuses';
 
@@ -11,71 +10,73 @@ const labels: { readonly [counts in CountsName]: readonly string[] } = {
   statuses: ['provider_name', 'key_id_hash'],
 };
 
-const counter = (name: string, help: string, counts: CountsName): Metric => ({
-  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'counter', labels: labels[counts] },
-  *lines({ encryption }, metric) {
-    for (const one of encryption[counts].all()) yield line(metric, labelText(one.labels), one.value);
-  },
-});
-
-const lastTime = (name: string, help: string, counts: CountsName): Metric => ({
-  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'gauge', labels: labels[counts] },
-  *lines({ encryption }, metric) {
-    for (const one of encryption[counts].all()) yield line(metric, labelText(one.labels), one.seconds);
-  },
-});
-
-const configurationHash = ({ encryption: { configurationHash: hash } }: Counted, name: string): string[] =>
-  hash === '' ? [] : [line(name, labelText({ hash }), 1)];
-
-/** The metrics of encryption at rest. */
-export const encryptionMetrics: readonly Metric[] = [
-  counter(
+/** Declares the metrics of encryption at rest. */
+export function declareEncryptionMetrics(set: MetricSet, encryption: EncryptionCounts): void {
+  const declare = (name: string, type: 'counter' | 'gauge', help: string, counts: CountsName) =>
+    set.observable({
+      type,
+      name: `apiserver_${name}`,
+      stability: 'ALPHA',
+      help,
+      labels: labels[counts],
+      *read() {
+        for (const entry of encryption[counts].all()) {
+          yield [entry.labels, type === 'counter' ? entry.value : entry.seconds];
+        }
+      },
+    });
+  declare(
     'storage_transformation_operations_total',
+    'counter',
     'Values encrypted and decrypted, by resource, provider and outcome.',
     'transformations',
-  ),
-  counter(
+  );
+  declare(
     'encryption_config_controller_automatic_reloads_total',
+    'counter',
     'Reloads of the encryption configuration, by outcome.',
     'reloads',
-  ),
-  lastTime(
+  );
+  declare(
     'encryption_config_controller_automatic_reload_last_timestamp_seconds',
+    'gauge',
     'When the encryption configuration was last reloaded, by outcome.',
     'reloads',
-  ),
-  {
+  );
+  set.observable({
+    type: 'gauge',
     name: 'apiserver_encryption_config_controller_last_config_info',
     stability: 'ALPHA',
     help: 'The hash of the encryption configuration in use.',
-    type: 'gauge',
     labels: ['hash'],
-    lines: configurationHash,
-  },
-  counter(
+    read: () => (encryption.configurationHash === '' ? [] : [[{ hash: encryption.configurationHash }, 1]]),
+  });
+  declare(
     'envelope_encryption_key_id_hash_total',
+    'counter',
     'Values encrypted and decrypted with a key of a KMS plugin, by the hash of its key ID.',
     'keyIds',
-  ),
-  lastTime(
+  );
+  declare(
     'envelope_encryption_key_id_hash_last_timestamp_seconds',
+    'gauge',
     'When a key of a KMS plugin was last used, by the hash of its key ID.',
     'keyIds',
-  ),
-  lastTime(
+  );
+  declare(
     'envelope_encryption_key_id_hash_status_last_timestamp_seconds',
+    'gauge',
     'When a KMS plugin last told the key ID in its status, by its hash.',
     'statuses',
-  ),
-  {
+  );
+  set.observable({
+    type: 'gauge',
     name: 'apiserver_envelope_encryption_dek_source_cache_size',
     stability: 'ALPHA',
     help: 'Keys in memory that a KMS plugin has decrypted.',
-    type: 'gauge',
     labels: ['provider_name'],
-    *lines({ encryption: { keySources } }, name) {
-      for (const [plugin, size] of keySources()) yield line(name, labelText({ provider_name: plugin }), size);
+    *read() {
+      for (const [plugin, size] of encryption.keySources()) yield [{ provider_name: plugin }, size];
     },
-  },
-];
+  });
+}

@@ -1,42 +1,28 @@
 import { healthMetrics } from '../../meta/index.ts';
-import { labelText } from './distribution.ts';
+import { metricHeader, ValueMetric } from './metric.ts';
 
-/** How one check ended at one endpoint. */
-interface Outcome {
-  readonly labels: string;
-  success: number;
-  error: number;
-  passed: boolean;
-}
-
-/** Counts how health checks ended, for `/metrics/slis`. */
+/** Counts the results of health checks, for `/metrics/slis`. */
 export class HealthOutcomes {
-  readonly #outcomes = new Map<string, Outcome>();
+  readonly #last = new ValueMetric('gauge', {
+    name: healthMetrics.last,
+    stability: 'STABLE',
+    help: 'How a single health check ended last: 1 when it passed.',
+    labels: ['name', 'type'],
+  });
+  readonly #total = new ValueMetric('counter', {
+    name: healthMetrics.total,
+    stability: 'STABLE',
+    help: 'Health checks, by how they ended.',
+    labels: ['name', 'type', 'status'],
+  });
 
   observe(type: string, name: string, passed: boolean): void {
-    const key = `${type}/${name}`;
-    let outcome = this.#outcomes.get(key);
-    if (outcome === undefined) {
-      outcome = { labels: labelText({ name, type }), success: 0, error: 0, passed };
-      this.#outcomes.set(key, outcome);
-    }
-    outcome.passed = passed;
-    outcome[passed ? 'success' : 'error'] += 1;
+    this.#last.series({ name, type }).value = passed ? 1 : 0;
+    this.#total.series({ name, type, status: passed ? 'success' : 'error' }).value++;
   }
 
   /** In the text format of Prometheus. */
   text(): string {
-    const { last, total } = healthMetrics;
-    const lasts = [
-      `# HELP ${last} [STABLE] How a single health check ended last: 1 when it passed.`,
-      `# TYPE ${last} gauge`,
-    ];
-    const totals = [`# HELP ${total} [STABLE] Health checks, by how they ended.`, `# TYPE ${total} counter`];
-    for (const { labels, passed, success, error } of this.#outcomes.values()) {
-      lasts.push(`${last}{${labels}} ${passed ? 1 : 0}`);
-      if (error > 0) totals.push(`${total}{${labels},status="error"} ${error}`);
-      if (success > 0) totals.push(`${total}{${labels},status="success"} ${success}`);
-    }
-    return `${[...lasts, ...totals].join('\n')}\n`;
+    return [this.#last, this.#total].map((metric) => metricHeader(metric) + [...metric.lines()].join('')).join('');
   }
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
+import { type DeclaredMetric, declaredMetrics as metrics } from '../testing/declared-metrics.ts';
 import { makeFixture } from '../testing/fixture.ts';
-import type { Metric } from './metric.ts';
-import { metrics } from './metrics-text.ts';
 
 const introduction = [
   '# Metrics',
@@ -35,9 +34,9 @@ const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
   ['Requests and connections', /^(apiserver|orch)_/],
 ];
 
-const sectionOf = ({ name }: Metric) => sections.find(([, pattern]) => pattern.test(name))?.[0];
+const sectionOf = ({ name }: DeclaredMetric) => sections.find(([, pattern]) => pattern.test(name))?.[0];
 
-const row = ({ name, type, labels, stability, help }: Metric) =>
+const row = ({ name, type, labels, stability, help }: DeclaredMetric) =>
   `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${stability ?? ''} | ${help} |`;
 
 function reference(): string {

@@ -1,44 +1,240 @@
-import type { Distribution } from './distribution.ts';
-import type { Counted } from './metrics.ts';
+/** Metrics in the text format of Prometheus. A metric is declared once, where its series are counted. */
 import type { ProcessUsage } from './process-usage.ts';
 
-/** What a scrape shows: the counters, and what is read once for each scrape. */
-export interface Scrape extends Counted {
+/** The state that is read once for each scrape. */
+export interface Scrape {
   readonly usage: ProcessUsage;
-  /** What the store takes on disk (bytes). Undefined: it is in memory, or does not tell. */
+  /** The size of the store on disk (bytes). Undefined: it is in memory, or the size is unknown. */
   readonly storeBytes: number | undefined;
   readonly storeWritable: boolean;
 }
 
-/** A metric as data: its lines are written on a scrape. */
-export interface Metric {
+export interface Declaration {
   readonly name: string;
   /** The stability level; absent for metrics of the process. */
   readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** The names of its labels, `le` aside. A sample may lack some of them. */
-  readonly labels: readonly string[];
-  /** The lines, label set by label set. */
-  readonly lines: (scrape: Scrape, name: string) => Iterable<string>;
+  /** The names of its labels, `le` aside. A series may lack some of them. Default: none. */
+  readonly labels?: readonly string[];
 }
 
-export const line = (name: string, labels: string, value: number): string =>
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** A declared metric with the values of all its series. */
+export interface Metric {
+  readonly declaration: Declaration;
+  readonly type: MetricType;
+  /** The lines of each series. */
+  lines(scrape: Scrape): Iterable<string>;
+}
+
+/** The lines before the series of a metric. */
+export function metricHeader({ type, declaration: { name, stability, help } }: Metric): string {
+  const level = stability === undefined ? '' : `[${stability}] `;
+  return `# HELP ${name} ${level}${help}\n# TYPE ${name} ${type}\n`;
+}
+
+export type Labels = { readonly [label: string]: string };
+
+/** Labels in the text format. */
+export const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(
+      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
+    )
+    .join(',');
+
+const line = (name: string, labels: string, value: number): string =>
   labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
 
-/** Cumulative buckets, sum and count. */
-export function histogram(
-  name: string,
-  labels: string,
-  { counts, sum }: Distribution,
-  bounds: readonly number[],
-): string {
-  const start = `${name}_bucket{${labels === '' ? '' : `${labels},`}le="`;
-  let text = '';
-  let total = 0;
-  counts.forEach((count, i) => {
-    total += count;
-    text += `${start}${bounds[i] ?? '+Inf'}"} ${total}\n`;
-  });
-  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total);
+/** One label set of a counter or gauge. */
+export class Value {
+  value = 0;
+  readonly labels: string;
+
+  constructor(labels: string) {
+    this.labels = labels;
+  }
 }
+
+/** A counter, or a gauge that is set where its state changes. Look series up once, and keep them. */
+export class ValueMetric implements Metric {
+  readonly declaration: Declaration;
+  readonly type: MetricType;
+  readonly #series = new Map<string, Value>();
+
+  constructor(type: 'counter' | 'gauge', declaration: Declaration) {
+    this.declaration = declaration;
+    this.type = type;
+  }
+
+  /** The series of a label set, which is created with the value 0. `labels`: also in the text format. */
+  series(labels: Labels | string = ''): Value {
+    const text = typeof labels === 'string' ? labels : labelText(labels);
+    let series = this.#series.get(text);
+    if (series === undefined) {
+      series = new Value(text);
+      this.#series.set(text, series);
+    }
+    return series;
+  }
+
+  *lines(): Generator<string> {
+    for (const { labels, value } of this.#series.values()) yield line(this.declaration.name, labels, value);
+  }
+}
+
+/** One label set of a histogram. */
+export class Distribution {
+  readonly labels: string;
+  readonly #buckets: readonly number[];
+  /** One more than the buckets, for `+Inf`; not cumulative. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(labels: string, buckets: readonly number[]) {
+    this.labels = labels;
+    this.#buckets = buckets;
+    this.#counts = new Float64Array(buckets.length + 1);
+  }
+
+  observe(value: number): void {
+    const buckets = this.#buckets;
+    let i = 0;
+    while (i < buckets.length && value > (buckets[i] as number)) i++;
+    this.#counts[i] = (this.#counts[i] as number) + 1;
+    this.#sum += value;
+  }
+
+  /** The number of observed values. */
+  get count(): number {
+    return this.#counts.reduce((total, count) => total + count, 0);
+  }
+
+  /** Cumulative buckets, sum and count. */
+  lines(name: string): string {
+    const start = `${name}_bucket{${this.labels === '' ? '' : `${this.labels},`}le="`;
+    let text = '';
+    let total = 0;
+    this.#counts.forEach((count, i) => {
+      total += count;
+      text += `${start}${this.#buckets[i] ?? '+Inf'}"} ${total}\n`;
+    });
+    return text + line(`${name}_sum`, this.labels, this.#sum) + line(`${name}_count`, this.labels, total);
+  }
+}
+
+export interface HistogramDeclaration extends Declaration {
+  /** Upper bounds, in ascending order. */
+  readonly buckets: readonly number[];
+  /** Shows an empty series without labels while there is no series. */
+  readonly showsEmptySeries?: true;
+}
+
+/** A histogram. Look series up once, and keep them. */
+export class Histogram implements Metric {
+  readonly declaration: HistogramDeclaration;
+  readonly type = 'histogram';
+  readonly #series = new Map<string, Distribution>();
+
+  constructor(declaration: HistogramDeclaration) {
+    this.declaration = declaration;
+  }
+
+  /** The series of a label set, which is created empty. `labels`: also in the text format. */
+  series(labels: Labels | string = ''): Distribution {
+    const text = typeof labels === 'string' ? labels : labelText(labels);
+    let series = this.#series.get(text);
+    if (series === undefined) {
+      series = new Distribution(text, this.declaration.buckets);
+      this.#series.set(text, series);
+    }
+    return series;
+  }
+
+  *lines(): Generator<string> {
+    const { name, buckets, showsEmptySeries } = this.declaration;
+    if (this.#series.size === 0 && showsEmptySeries === true) yield new Distribution('', buckets).lines(name);
+    for (const series of this.#series.values()) yield series.lines(name);
+  }
+}
+
+/** A sample of a metric that is read on a scrape. `labels`: also in the text format. */
+export type Sample = readonly [labels: Labels | string, value: number];
+
+export interface ObservableDeclaration extends Declaration {
+  readonly type: 'counter' | 'gauge';
+  /** Reads all samples from the part of the server that has the state. */
+  readonly read: (scrape: Scrape) => Iterable<Sample>;
+}
+
+export interface ObservableHistogramDeclaration extends Declaration {
+  readonly read: (scrape: Scrape) => Iterable<Distribution>;
+}
+
+/** The metrics of a server, in the order in which they are declared. */
+export class MetricSet {
+  readonly all: Metric[] = [];
+
+  counter(declaration: Declaration): ValueMetric {
+    return this.#add(new ValueMetric('counter', declaration));
+  }
+
+  gauge(declaration: Declaration): ValueMetric {
+    return this.#add(new ValueMetric('gauge', declaration));
+  }
+
+  histogram(declaration: HistogramDeclaration): Histogram {
+    return this.#add(new Histogram(declaration));
+  }
+
+  /** A counter or gauge whose values are read on a scrape. */
+  observable({ type, read, ...declaration }: ObservableDeclaration): void {
+    const { name } = declaration;
+    this.#add({
+      declaration,
+      type,
+      *lines(scrape) {
+        for (const [labels, value] of read(scrape)) {
+          yield line(name, typeof labels === 'string' ? labels : labelText(labels), value);
+        }
+      },
+    });
+  }
+
+  /** A histogram whose series are read on a scrape. */
+  observableHistogram({ read, ...declaration }: ObservableHistogramDeclaration): void {
+    this.#add({
+      declaration,
+      type: 'histogram',
+      *lines(scrape) {
+        for (const series of read(scrape)) yield series.lines(declaration.name);
+      },
+    });
+  }
+
+  /** Adds metrics that were declared earlier. */
+  include({ all }: MetricSet): void {
+    this.all.push(...all);
+  }
+
+  #add<T extends Metric>(metric: T): T {
+    this.all.push(metric);
+    return metric;
+  }
+}
+
+/** Buckets that begin with a bound, each of which is `factor` times the one before. */
+export const exponentialBuckets = (first: number, factor: number, count: number): number[] =>
+  Array.from({ length: count }, (_, i) => first * factor ** i);
+
+/** Buckets for the duration of requests (seconds). */
+export const requestBuckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+
+/** Buckets for the evaluation of match conditions (seconds). */
+export const conditionBuckets = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+
+/** Buckets from one millisecond, each twice the one before (seconds). */
+export const millisecondBuckets = exponentialBuckets(1, 2, 15).map((ms) => ms / 1_000);

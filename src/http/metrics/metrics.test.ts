@@ -3,14 +3,12 @@ import { expect, it } from 'vitest';
 import { StatusError } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import type { Registry } from '../../registry/index.ts';
-import { createInFlight } from '../in-flight.ts';
+import { createInFlight } from '../limits.ts';
 import { identify } from '../request-info.ts';
 import { makeFixture, realClock, requestOf } from '../testing/fixture.ts';
-import { controllerMetrics } from './controller-metrics.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { metricsText } from './metrics-text.ts';
 import { noUsage } from './process-usage.ts';
-import { countEvent, countRequest, type Series } from './request-series.ts';
+import type { RequestSeries } from './request-metrics.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -96,7 +94,6 @@ it('has all metrics from the first request on', async () => {
 
 it('shows the work queues of controllers and their lease', () => {
   const metrics = metricsOf({} as Registry);
-  const { counted } = metrics;
   const running: number[] = [];
   let depth = 0;
   const queue = { name: 'job', depth: () => depth, runningSeconds: () => running };
@@ -113,12 +110,10 @@ it('shows the work queues of controllers and their lease', () => {
   lease.held = true;
   const lines = () =>
     Object.fromEntries(
-      controllerMetrics
-        .flatMap(({ name, lines: linesOf }) =>
-          [...linesOf({ ...counted, usage: noUsage, storeBytes: undefined, storeWritable: true }, name)]
-            .join('')
-            .trim()
-            .split('\n'),
+      metrics.all
+        .filter(({ declaration: { name } }) => /^(workqueue|leader_election)_/.test(name))
+        .flatMap((metric) =>
+          [...metric.lines({ usage: noUsage, storeBytes: undefined, storeWritable: true })].join('').trim().split('\n'),
         )
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );
@@ -200,7 +195,7 @@ it('has no text of a client in the labels of unknown requests', async () => {
 const limits = { readOnly: 1, mutating: 1, longRunning: 1, proxied: 1, receiving: 1, unread: 1, selectors: 1 };
 const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 
-function seriesAt(metrics: Metrics, registry: Registry, method: string, url: string): Series {
+function seriesAt(metrics: Metrics, registry: Registry, method: string, url: string): RequestSeries {
   const info = identify(method, url);
   const { group = '', version = '', resource = '' } = info.resource ?? {};
   return metrics.series(info, registry.find(group, version, resource));
@@ -218,14 +213,17 @@ it('counts requests that go on to nodes under the verb of the reference', async 
 });
 
 it('counts unregistered status codes by their class', async () => {
-  const { registry, close } = await makeFixture();
-  const series = metricsOf(registry).series(identify('GET', '/x'), undefined);
-  await close();
-  for (let code = 100; code < 1_000; code++) countRequest(series, code, 0, 0);
-  const known = Object.keys(STATUS_CODES).map(Number);
-  const classes = [...new Set([...series.codes.keys()].filter((code) => !known.includes(code)))];
-  expect(classes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  expect([...series.codes.values()].reduce((sum, count) => sum + count)).toBe(900);
+  const metrics = metricsOf({ resources: [], features: {} } as unknown as Registry);
+  const series = metrics.series(identify('GET', '/x'), undefined);
+  for (let code = 100; code < 1_000; code++) series.count(code, 0, 0);
+  let text = '';
+  for await (const piece of metrics.text(new EveryStep())) text += piece;
+  const counts = [...text.matchAll(/^apiserver_request_total\{.*code="(.*)"\} (.*)$/gm)];
+  const codes = counts.map(([, code]) => code);
+  const classes = codes.filter((code = '') => !(code in STATUS_CODES));
+  expect(classes.sort()).toEqual(['1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx']);
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(counts.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(900);
 });
 
 it('has no series for names that clients invent', async () => {
@@ -268,11 +266,11 @@ it('writes every possible series once, in chunks that are made in turns', async 
   const metrics = metricsOf(registry);
   for (const [method, url] of everyRequest(registry)) {
     const series = seriesAt(metrics, registry, method, url);
-    for (const code of [200, 201, 403, 404, 409, 422, 500]) countRequest(series, code, 0.01, 100);
+    for (const code of [200, 201, 403, 404, 409, 422, 500]) series.count(code, 0.01, 100);
   }
   const turns = new EveryStep();
   const pieces: string[] = [];
-  for await (const piece of metricsText(metrics.counted, turns)) pieces.push(piece);
+  for await (const piece of metrics.text(turns)) pieces.push(piece);
   expect(turns.count).toBe(pieces.length - 1);
   expect(pieces.length).toBeGreaterThan(100);
   // A piece ends with the histogram that makes it long enough.
@@ -286,13 +284,13 @@ it('sums the events of all watches of a resource', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const url of ['/api/v1/pods?watch=1', '/api/v1/namespaces/a/pods?watch=1', '/api/v1/watch/pods?dryRun=All']) {
-    const { watched } = seriesAt(metrics, registry, 'GET', url);
-    if (watched === undefined) throw new Error('no watch');
-    countEvent(watched, 2_000);
-    countEvent(watched, 100);
+    const { watch } = seriesAt(metrics, registry, 'GET', url);
+    if (watch === undefined) throw new Error('no watch');
+    watch.countEvent(2_000);
+    watch.countEvent(100);
   }
   let text = '';
-  for await (const piece of metricsText(metrics.counted, new EveryStep())) text += piece;
+  for await (const piece of metrics.text(new EveryStep())) text += piece;
   const lines = text.match(/^apiserver_watch_events_total\{.*$/gm);
   expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();
@@ -307,7 +305,7 @@ it('counts the checks of policies, and those of too many policies together', asy
   metrics.policyChecked(check, 0);
   for (let i = 0; i < 5000; i++) metrics.policyChecked({ ...check, policy: `p${i}` }, 0);
   let text = '';
-  for await (const piece of metricsText(metrics.counted, new EveryStep())) text += piece;
+  for await (const piece of metrics.text(new EveryStep())) text += piece;
   const name = 'apiserver_validating_admission_policy_check';
   const labels = 'enforcement_action="deny",error_type="invalid_error"';
   expect(text).toContain(`${name}_total{${labels},policy="p",policy_binding="b"} 2`);

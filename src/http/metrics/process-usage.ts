@@ -1,7 +1,6 @@
-import { collectionBounds } from '../listener/bounds.ts';
-import { type Distribution, distribution, observe } from './distribution.ts';
+import { Distribution, labelText } from './metric.ts';
 
-/** What the process of the server uses. Undefined: the system does not tell. */
+/** The resources that the process of the server uses. Undefined: unknown on this system. */
 export interface ProcessUsage {
   /** Processor time (seconds). */
   readonly userSeconds: number;
@@ -12,10 +11,10 @@ export interface ProcessUsage {
   readonly maxFiles: number | undefined;
   readonly heapBytes: number;
   readonly heapUsedBytes: number;
-  /** Memory outside the heap that objects hold, buffers among it (bytes). */
+  /** Memory of objects outside the heap, such as buffers (bytes). */
   readonly externalBytes: number;
   readonly heapSpaces: readonly HeapSpace[];
-  /** How late timers of the event loop were since the last reading (seconds). */
+  /** The delay of timers since the last reading (seconds). */
   readonly lag: EventLoopLag;
   /** The pauses of the garbage collector by kind, since the first reading. */
   readonly collections: ReadonlyMap<CollectionKind, Distribution>;
@@ -41,24 +40,25 @@ export interface EventLoopLag {
 const collectionKinds = ['minor', 'major', 'incremental', 'weakcb'] as const;
 export type CollectionKind = (typeof collectionKinds)[number];
 
-/** Empty histograms of the pauses of the garbage collector. */
+/** The buckets of the Prometheus client library for Node (seconds). */
+const collectionBuckets = [0.001, 0.01, 0.1, 1, 2, 5];
+
+/** Empty histograms of the pauses of the garbage collector (seconds). */
 export const emptyCollections = (): Map<CollectionKind, Distribution> =>
-  new Map(collectionKinds.map((kind) => [kind, distribution(collectionBounds)]));
+  new Map(collectionKinds.map((kind) => [kind, new Distribution(labelText({ kind }), collectionBuckets)]));
 
-/** Counts a pause (seconds). */
-export function observeCollection(
-  collections: ReadonlyMap<CollectionKind, Distribution>,
-  kind: CollectionKind,
-  seconds: number,
-): void {
-  const found = collections.get(kind);
-  if (found !== undefined) observe(found, collectionBounds, seconds);
-}
-
-/** The usage of a process that nobody measures. */
+/** The usage of a process that is not measured. */
 export const noUsage: ProcessUsage = {
-  ...{ userSeconds: 0, systemSeconds: 0, residentBytes: 0, virtualBytes: undefined },
-  ...{ openFiles: undefined, maxFiles: undefined, heapBytes: 0, heapUsedBytes: 0, externalBytes: 0, heapSpaces: [] },
+  userSeconds: 0,
+  systemSeconds: 0,
+  residentBytes: 0,
+  virtualBytes: undefined,
+  openFiles: undefined,
+  maxFiles: undefined,
+  heapBytes: 0,
+  heapUsedBytes: 0,
+  externalBytes: 0,
+  heapSpaces: [],
   lag: { min: 0, max: 0, mean: 0, stddev: 0, p50: 0, p90: 0, p99: 0 },
   collections: emptyCollections(),
 };

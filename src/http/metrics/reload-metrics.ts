@@ -1,37 +1,49 @@
-/** The metrics of configuration files that are read again when they change. */
 import { createHash } from 'node:crypto';
-import { labelText } from './distribution.ts';
-import { line, type Metric } from './metric.ts';
-import type { Counted } from './metrics.ts';
-import type { ReloadCounts } from './reload-counts.ts';
+import type { Clock } from '../../meta/index.ts';
+import type { MetricSet } from './metric.ts';
 
-/** The metrics of the reloads of a configuration. */
-export function reloadMetrics(
-  what: 'authentication' | 'authorization',
-  countsOf: (counted: Counted) => ReloadCounts,
-): readonly Metric[] {
-  const lines = (counted: Counted, name: string, read: (reload: { count: number; seconds: number }) => number) => {
-    const hash = `sha256:${createHash('sha256').update(counted.identity).digest('hex')}`;
-    return [...countsOf(counted)]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([status, reload]) => line(name, labelText({ apiserver_id_hash: hash, status }), read(reload)));
+interface Reloads {
+  readonly count: number;
+  /** When the last one was (seconds since 1970). */
+  readonly seconds: number;
+}
+
+/** The reloads of a configuration file by status. */
+export type ReloadCounts = Map<string, Reloads>;
+
+/** Counts the reloads of a configuration file. */
+export const countReloads =
+  (counts: ReloadCounts, clock: Pick<Clock, 'now'>) =>
+  (status: 'success' | 'failure'): void => {
+    counts.set(status, { count: (counts.get(status)?.count ?? 0) + 1, seconds: clock.now() / 1_000 });
   };
-  const by = 'by outcome and hash of the identity of the server';
-  const shared = { stability: 'ALPHA', labels: ['apiserver_id_hash', 'status'] } as const;
-  return [
-    {
-      ...shared,
-      name: `apiserver_${what}_config_controller_automatic_reload_last_timestamp_seconds`,
-      help: `When the ${what} configuration was last reloaded, ${by}.`,
-      type: 'gauge',
-      lines: (counted, name) => lines(counted, name, ({ seconds }) => seconds),
-    },
-    {
-      ...shared,
-      name: `apiserver_${what}_config_controller_automatic_reloads_total`,
-      help: `Reloads of the ${what} configuration, ${by}.`,
-      type: 'counter',
-      lines: (counted, name) => lines(counted, name, ({ count }) => count),
-    },
-  ];
+
+/** Declares the metrics of the reloads of a configuration. `identity`: of the server. */
+export function declareReloadMetrics(
+  set: MetricSet,
+  configuration: 'authentication' | 'authorization',
+  counts: ReloadCounts,
+  identity: string,
+): void {
+  const hash = `sha256:${createHash('sha256').update(identity).digest('hex')}`;
+  const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (reloads: Reloads) => number) =>
+    set.observable({
+      type,
+      name: `apiserver_${configuration}_config_controller_${name}`,
+      stability: 'ALPHA',
+      help: `${help}, by outcome and hash of the identity of the server.`,
+      labels: ['apiserver_id_hash', 'status'],
+      *read() {
+        for (const status of [...counts.keys()].sort()) {
+          yield [{ apiserver_id_hash: hash, status }, read(counts.get(status) as Reloads)];
+        }
+      },
+    });
+  declare(
+    'automatic_reload_last_timestamp_seconds',
+    'gauge',
+    `When the ${configuration} configuration was last reloaded`,
+    ({ seconds }) => seconds,
+  );
+  declare('automatic_reloads_total', 'counter', `Reloads of the ${configuration} configuration`, ({ count }) => count);
 }

@@ -1,155 +1,344 @@
+import { STATUS_CODES } from 'node:http';
 import { ownMetric } from '../../meta/index.ts';
-import { durationBounds, sizeBounds } from '../listener/bounds.ts';
-import { labelText } from './distribution.ts';
-import { histogram, line, type Metric } from './metric.ts';
-import { codeText } from './request-series.ts';
+import type { Resource } from '../../registry/index.ts';
+import type { InFlight } from '../limits.ts';
+import type { RequestInfo } from '../request-info.ts';
+import {
+  type Distribution,
+  exponentialBuckets,
+  type Histogram,
+  labelText,
+  type MetricSet,
+  requestBuckets,
+  type Value,
+  type ValueMetric,
+} from './metric.ts';
+
+/** The connections of the listener. */
+export interface ConnectionCounts {
+  /** Open connections. */
+  readonly open: number;
+  /** Connections that were closed at once because their address had too many. */
+  readonly refused: number;
+  /** Connections that were closed because of too many resets, control frames, stray bytes or small pieces of bodies. */
+  readonly flooded: number;
+  /** TLS handshakes that failed. */
+  readonly failedHandshakes: number;
+}
 
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+const watchLabels = ['group', 'version', 'resource'];
 
-const limitMetric = (
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  read: (limit: { readonly used: number; readonly limit: number; readonly refusals: number }) => number,
-): Metric => ({
-  ...{ name: ownMetric(name), stability: 'ALPHA', type, help, labels: ['limit'] },
-  *lines({ inFlight: { shares } }, metric) {
-    for (const [limit, share] of Object.entries(shares)) {
-      const value = read(share);
-      if (Number.isFinite(value)) yield line(metric, labelText({ limit }), value);
-    }
-  },
-});
+/** The metrics that a request updates. */
+interface RequestMetrics {
+  readonly total: ValueMetric;
+  readonly duration: Histogram;
+  readonly size: Histogram;
+  readonly terminations: ValueMetric;
+  readonly aborts: ValueMetric;
+  readonly deprecated: ValueMetric;
+  readonly longRunning: ValueMetric;
+  readonly watchEvents: ValueMetric;
+  readonly watchEventSizes: Histogram;
+}
 
-const connectionMetric = (
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  part: 'open' | 'refused' | 'flooded',
-): Metric => ({
-  ...{ name: ownMetric(name), stability: 'ALPHA', type, help, labels: [] },
-  lines: ({ connections }, metric) => [line(metric, '', connections()[part])],
-});
+/** Finds the series of a request, once for each request. `resource`: the one that is served at its path. */
+export type FindSeries = (info: RequestInfo, resource: Resource | undefined) => RequestSeries;
 
-/** The metrics of requests, of what limits them, and of connections. */
-export const requestMetrics: readonly Metric[] = [
-  {
+/** Declares the metrics of requests, of the limits on them, and of connections. */
+export function declareRequestMetrics(
+  set: MetricSet,
+  inFlight: InFlight,
+  connections: () => ConnectionCounts,
+): FindSeries {
+  const total = set.counter({
     name: 'apiserver_request_total',
     stability: 'STABLE',
     help: 'Requests answered, by kind of request and HTTP status code.',
-    type: 'counter',
     labels: [...requestLabels, 'dry_run', 'code'],
-    *lines({ series }, name) {
-      for (const { labels, codes } of series.values()) {
-        for (const [code, value] of codes) yield line(name, `${labels},code="${codeText(code)}"`, value);
-      }
-    },
-  },
-  {
+  });
+  const duration = set.histogram({
     name: 'apiserver_request_duration_seconds',
     stability: 'STABLE',
     help: 'Time from the request to the end of its answer.',
-    type: 'histogram',
     labels: [...requestLabels, 'dry_run'],
-    *lines({ series }, name) {
-      for (const { labels, duration } of series.values()) yield histogram(name, labels, duration, durationBounds);
-    },
-  },
-  {
+    buckets: requestBuckets,
+  });
+  const size = set.histogram({
     name: 'apiserver_response_sizes',
     stability: 'STABLE',
     help: 'Bytes of the answers, before the transport.',
-    type: 'histogram',
     labels: requestLabels,
-    *lines({ requests }, name) {
-      for (const { labels, size } of requests.values()) {
-        if (size !== undefined) yield histogram(name, labels, size, sizeBounds);
-      }
-    },
-  },
-  {
+    buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+  });
+  const terminations = set.counter({
     name: 'apiserver_request_terminations_total',
     stability: 'ALPHA',
     help: 'Requests that were refused (429) or given up (408, 504) to protect the server.',
-    type: 'counter',
     labels: [...requestLabels, 'code'],
-    *lines({ requests }, name) {
-      for (const { labels, terminated } of requests.values()) {
-        for (const [code, value] of terminated) yield line(name, `${labels},code="${codeText(code)}"`, value);
-      }
-    },
-  },
-  {
+  });
+  const aborts = set.counter({
     name: 'apiserver_request_aborts_total',
     stability: 'ALPHA',
     help: 'Answers that a failure broke off.',
-    type: 'counter',
     labels: requestLabels,
-    *lines({ requests }, name) {
-      for (const { labels, aborted } of requests.values()) yield line(name, labels, aborted);
-    },
-  },
-  {
+  });
+  const deprecated = set.gauge({
     name: 'apiserver_requested_deprecated_apis',
     stability: 'STABLE',
     help: 'Deprecated APIs that were requested, with the release that removes them: always 1.',
-    type: 'gauge',
     labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
-    lines: ({ deprecated }, name) => [...deprecated].map((labels) => line(name, labels, 1)),
-  },
-  {
+  });
+  set.observable({
+    type: 'gauge',
     name: 'apiserver_current_inflight_requests',
     stability: 'STABLE',
     help: 'Requests under way, but for those that last long.',
-    type: 'gauge',
     labels: ['request_kind'],
-    lines: ({ inFlight: { counts } }, name) => [
-      line(name, 'request_kind="readOnly"', counts.readOnly),
-      line(name, 'request_kind="mutating"', counts.mutating),
+    read: () => [
+      [{ request_kind: 'readOnly' }, inFlight.limits.readOnly.used],
+      [{ request_kind: 'mutating' }, inFlight.limits.mutating.used],
     ],
-  },
-  {
+  });
+  const longRunning = set.gauge({
     name: 'apiserver_longrunning_requests',
     stability: 'STABLE',
     help: 'Watches, and requests that go on to nodes, under way.',
-    type: 'gauge',
     labels: requestLabels,
-    *lines({ requests }, name) {
-      for (const { labels, open, lasting } of requests.values()) if (lasting) yield line(name, labels, open);
-    },
-  },
-  limitMetric(
+  });
+  declareLimitMetrics(set, inFlight);
+  declareConnectionMetrics(set, connections);
+  const watchEvents = set.counter({
+    name: 'apiserver_watch_events_total',
+    stability: 'ALPHA',
+    help: 'Events sent to watchers.',
+    labels: watchLabels,
+  });
+  const watchEventSizes = set.histogram({
+    name: 'apiserver_watch_events_sizes',
+    stability: 'ALPHA',
+    help: 'Bytes of the events sent to watchers.',
+    labels: watchLabels,
+    buckets: exponentialBuckets(1024, 2, 8),
+  });
+  return createSeriesTable({
+    total,
+    duration,
+    size,
+    terminations,
+    aborts,
+    deprecated,
+    longRunning,
+    watchEvents,
+    watchEventSizes,
+  });
+}
+
+function declareLimitMetrics(set: MetricSet, { limits }: InFlight): void {
+  const declare = (
+    name: string,
+    type: 'counter' | 'gauge',
+    help: string,
+    read: (limit: InFlight['limits'][keyof InFlight['limits']]) => number,
+  ) =>
+    set.observable({
+      type,
+      name: ownMetric(name),
+      stability: 'ALPHA',
+      help,
+      labels: ['limit'],
+      *read() {
+        for (const [name, limit] of Object.entries(limits)) {
+          const value = read(limit);
+          if (Number.isFinite(value)) yield [{ limit: name }, value];
+        }
+      },
+    });
+  declare(
     'limit_used',
     'gauge',
     'How much of each limit of requests is taken: requests of a kind, or bytes (receiving, unread, selectors).',
     ({ used }) => used,
-  ),
-  limitMetric('limit', 'gauge', 'Each limit of requests; absent where there is none.', ({ limit }) => limit),
-  limitMetric(
+  );
+  declare('limit', 'gauge', 'Each limit of requests; absent where there is none.', ({ limit }) => limit);
+  declare(
     'limit_refusals_total',
     'counter',
     'Requests refused with 429 because of a limit.',
     ({ refusals }) => refusals,
-  ),
-  connectionMetric('connections', 'gauge', 'Open connections of clients.', 'open'),
-  connectionMetric(
-    'connections_refused_total',
+  );
+}
+
+function declareConnectionMetrics(set: MetricSet, connections: () => ConnectionCounts): void {
+  const declare = (name: string, type: 'counter' | 'gauge', help: string, part: keyof ConnectionCounts) =>
+    set.observable({ type, name, stability: 'ALPHA', help, read: () => [['', connections()[part]]] });
+  declare(ownMetric('connections'), 'gauge', 'Open connections of clients.', 'open');
+  declare(
+    ownMetric('connections_refused_total'),
     'counter',
     'Connections that were closed at once because their address had too many.',
     'refused',
-  ),
-  connectionMetric(
-    'connections_flooded_total',
+  );
+  declare(
+    ownMetric('connections_flooded_total'),
     'counter',
     'Connections that were ended because of a flood of resets, control frames, bytes that belong to no request, or small pieces of bodies.',
     'flooded',
-  ),
-  {
-    name: 'apiserver_tls_handshake_errors_total',
-    stability: 'ALPHA',
-    help: 'TLS handshakes of clients that failed.',
-    type: 'counter',
-    labels: [],
-    lines: ({ connections }, name) => [line(name, '', connections().failedHandshakes)],
-  },
-];
+  );
+  declare(
+    'apiserver_tls_handshake_errors_total',
+    'counter',
+    'TLS handshakes of clients that failed.',
+    'failedHandshakes',
+  );
+}
+
+/** The events that are sent to all watches of a resource. */
+export class WatchSeries {
+  readonly #events: Value;
+  readonly #sizes: Distribution;
+
+  constructor({ watchEvents, watchEventSizes }: RequestMetrics, { group, version, resource }: Place) {
+    const labels = labelText({ group, version, resource });
+    this.#events = watchEvents.series(labels);
+    this.#sizes = watchEventSizes.series(labels);
+  }
+
+  /** Counts an event. `size` in bytes. */
+  countEvent(size: number): void {
+    this.#events.value++;
+    this.#sizes.observe(size);
+  }
+}
+
+/** The requests of one label set. */
+export class RequestSeries {
+  /** In the text format: `verb="GET",group="",…`. */
+  readonly labels: string;
+  /** Watches and proxied requests in progress; undefined for other requests. */
+  readonly longRunning: Value | undefined;
+  /** Undefined for other requests than watches. */
+  readonly watch: WatchSeries | undefined;
+  readonly #metrics: RequestMetrics;
+  /** The label set without `dry_run`. */
+  readonly #sharedLabels: string;
+  readonly #duration: Distribution;
+  /** Undefined for watches. */
+  readonly #size: Distribution | undefined;
+  readonly #aborts: Value;
+  readonly #codes = new Map<number, Value>();
+  readonly #terminations = new Map<number, Value>();
+
+  constructor(metrics: RequestMetrics, verb: string, place: Place, scope: string, dryRun: string) {
+    const { group, version, resource, subresource } = place;
+    const labels = labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver' });
+    const isWatch = verb === 'WATCH';
+    this.labels = `${labels},dry_run="${dryRun}"`;
+    this.longRunning = isWatch || verb === 'CONNECT' ? metrics.longRunning.series(labels) : undefined;
+    this.watch = isWatch ? new WatchSeries(metrics, place) : undefined;
+    this.#metrics = metrics;
+    this.#sharedLabels = labels;
+    this.#duration = metrics.duration.series(this.labels);
+    this.#size = isWatch ? undefined : metrics.size.series(labels);
+    this.#aborts = metrics.aborts.series(labels);
+  }
+
+  /** Counts a completed request. `size`: of its response (bytes); undefined for a watch. */
+  count(code: number, seconds: number, size: number | undefined): void {
+    const counter = this.#codes.get(code) ?? this.#addCode(this.#metrics.total, this.labels, this.#codes, code);
+    counter.value++;
+    this.#duration.observe(seconds);
+    if (size !== undefined) this.#size?.observe(size);
+  }
+
+  /** Counts a request that was rejected or abandoned to protect the server. */
+  countTermination(code: number): void {
+    const counter =
+      this.#terminations.get(code) ??
+      this.#addCode(this.#metrics.terminations, this.#sharedLabels, this.#terminations, code);
+    counter.value++;
+  }
+
+  /** Counts a response that a failure has cut off. */
+  countAbort(): void {
+    this.#aborts.value++;
+  }
+
+  /** Unregistered codes are counted by class: `5xx` for 599. */
+  #addCode(metric: ValueMetric, labels: string, codes: Map<number, Value>, code: number): Value {
+    const text = code in STATUS_CODES ? String(code) : `${Math.trunc(code / 100)}xx`;
+    const counter = metric.series(`${labels},code="${text}"`);
+    codes.set(code, counter);
+    return counter;
+  }
+}
+
+/** Label values come from definitions, so that requests cannot create new series. */
+function createSeriesTable(metrics: RequestMetrics): FindSeries {
+  const table = new Map<string, RequestSeries>();
+  return ({ verb, path, query, resource: target }, resource) => {
+    const subresource = target?.subresource ?? '';
+    const served = subresource === '' ? resource?.definition : resource?.subresources.get(subresource);
+    let method = methods.get(verb) ?? other;
+    let place = nowhere;
+    let scope = '';
+    if (target === undefined || served === undefined) {
+      place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+    } else {
+      place = target;
+      scope = target.name !== '' ? 'resource' : target.namespace === '' ? 'cluster' : 'namespace';
+      if (!(served.verbs as readonly string[]).includes(verb)) method = other;
+      else if ('connect' in served) method = 'CONNECT';
+    }
+    const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
+    const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
+    let series = table.get(key);
+    if (series === undefined) {
+      series = new RequestSeries(metrics, method, place, scope, dryRun);
+      table.set(key, series);
+      if (place === target && resource !== undefined) addDeprecated(metrics.deprecated, place, resource);
+    }
+    return series;
+  };
+}
+
+/** The labels of the target of a request. */
+interface Place {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+}
+
+function addDeprecated(metric: ValueMetric, place: Place, { versions }: Resource): void {
+  const deprecated = versions.get(place.version)?.declared.deprecated;
+  if (deprecated === undefined) return;
+  const removed = ('removed' in deprecated ? deprecated.removed : undefined) ?? '';
+  const { group, version, resource, subresource } = place;
+  metric.series({ group, version, resource, subresource, removed_release: removed }).value = 1;
+}
+
+const other = 'other';
+/** Verbs of resources, and methods of non-resource paths. */
+const methods = new Map([
+  ['get', 'GET'],
+  ['head', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['post', 'POST'],
+  ['update', 'PUT'],
+  ['put', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+]);
+
+const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
+/** Non-resource paths by their first segment. */
+const documents = new Map(
+  ['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version'].map((first) => [
+    first,
+    { ...nowhere, subresource: `/${first}` },
+  ]),
+);

@@ -1,58 +1,98 @@
-import { ownMetric } from '../../meta/index.ts';
-import { durationBounds } from '../listener/bounds.ts';
-import { labelText, totalOf } from './distribution.ts';
-import { histogram, line, type Metric } from './metric.ts';
+import { type GroupResource, ownMetric } from '../../meta/index.ts';
+import { type Distribution, MetricSet, millisecondBuckets, requestBuckets, type Value } from './metric.ts';
 
-/** The metrics of the backing store, in the names of the reference server, whichever store it is. */
-export const storeMetrics: readonly Metric[] = [
-  {
+/** A request to the store has ended. `resource`: undefined for keys that hold no object. */
+type ObserveStoreRequest = (
+  operation: string,
+  resource: GroupResource | undefined,
+  seconds: number,
+  failed: boolean,
+) => void;
+
+const none: GroupResource = { group: '', resource: '' };
+
+/** Declares the metrics of the backing store, with the names of the reference server for any store. */
+export function declareStoreMetrics(set: MetricSet): ObserveStoreRequest {
+  const labels = ['operation', 'group', 'resource'];
+  const duration = set.histogram({
     name: 'etcd_request_duration_seconds',
     stability: 'ALPHA',
     help: 'Time that requests to the backing store take, by operation and resource.',
-    type: 'histogram',
-    labels: ['operation', 'group', 'resource'],
-    *lines({ storeRequests }, name) {
-      for (const { labels, duration } of storeRequests.values())
-        yield histogram(name, labels, duration, durationBounds);
-    },
-  },
-  {
+    labels,
+    buckets: requestBuckets,
+  });
+  const requests = set.counter({
     name: 'etcd_requests_total',
     stability: 'ALPHA',
     help: 'Requests to the backing store, by operation and resource.',
-    type: 'counter',
-    labels: ['operation', 'group', 'resource'],
-    *lines({ storeRequests }, name) {
-      for (const { labels, duration } of storeRequests.values()) {
-        yield line(name, labels, totalOf(duration));
-      }
-    },
-  },
-  {
+    labels,
+  });
+  const errors = set.counter({
     name: 'etcd_request_errors_total',
     stability: 'ALPHA',
     help: 'Requests to the backing store that failed, by operation and resource.',
-    type: 'counter',
-    labels: ['operation', 'group', 'resource'],
-    *lines({ storeRequests }, name) {
-      for (const { labels, errors } of storeRequests.values()) if (errors > 0) yield line(name, labels, errors);
-    },
-  },
-  {
+    labels,
+  });
+  set.observable({
+    type: 'gauge',
     name: 'apiserver_storage_size_bytes',
     stability: 'STABLE',
     help: 'Bytes that the database of the backing store takes on disk.',
-    type: 'gauge',
     labels: ['storage_cluster_id'],
-    lines: ({ storeBytes }, name) =>
-      storeBytes === undefined ? [] : [line(name, labelText({ storage_cluster_id: 'etcd-0' }), storeBytes)],
-  },
-  {
+    read: ({ storeBytes }) => (storeBytes === undefined ? [] : [[{ storage_cluster_id: 'etcd-0' }, storeBytes]]),
+  });
+  set.observable({
+    type: 'gauge',
     name: ownMetric('store_writable'),
     stability: 'ALPHA',
     help: 'Whether the backing store can be written: 0 while writes fail, for lack of space for example.',
-    type: 'gauge',
-    labels: [],
-    lines: ({ storeWritable }, name) => [line(name, '', storeWritable ? 1 : 0)],
-  },
-];
+    read: ({ storeWritable }) => [['', storeWritable ? 1 : 0]],
+  });
+  const table = new Map<string, { readonly duration: Distribution; readonly requests: Value }>();
+  return (operation, { group, resource } = none, seconds, failed) => {
+    const key = `${operation} ${group}/${resource}`;
+    let series = table.get(key);
+    if (series === undefined) {
+      const values = { operation, group, resource };
+      series = { duration: duration.series(values), requests: requests.series(values) };
+      table.set(key, series);
+    }
+    series.duration.observe(seconds);
+    series.requests.value++;
+    if (failed) errors.series({ operation, group, resource }).value++;
+  };
+}
+
+/** The metrics of the embedded store. Without one they observe nothing. */
+export interface CommitMetrics {
+  readonly set: MetricSet;
+  /** From the call of a commit to its response. */
+  readonly commits: Distribution;
+  /** Write and flush of a transaction. */
+  readonly flushes: Distribution;
+}
+
+export function createCommitMetrics(): CommitMetrics {
+  const set = new MetricSet();
+  // The buckets of the write-ahead log of etcd.
+  const buckets = millisecondBuckets.slice(0, 14);
+  const commits = set.histogram({
+    name: ownMetric('store_commit_duration_seconds'),
+    stability: 'ALPHA',
+    help: 'Time of a commit to the embedded store, from its start until it is durable: it waits for the transaction before its own.',
+    buckets,
+  });
+  const flushes = set.histogram({
+    name: ownMetric('store_sync_duration_seconds'),
+    stability: 'ALPHA',
+    help: 'Time to write a transaction of the embedded store and to flush it to disk. Commits that come together share one.',
+    buckets,
+  });
+  return { set, commits: commits.series(), flushes: flushes.series() };
+}
+
+/** Observes the times of the embedded store (seconds). */
+export const commitObserver = ({ commits, flushes }: CommitMetrics) => ({
+  committed: (seconds: number): void => commits.observe(seconds),
+  flushed: (seconds: number): void => flushes.observe(seconds),
+});

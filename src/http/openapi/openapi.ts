@@ -1,8 +1,9 @@
-import { compressedFrom, mostWanted } from '../../codec/index.ts';
+import { compressedFrom } from '../../codec/index.ts';
 import { type JsonObject, type Names, setKey, statusError, type Turns } from '../../meta/index.ts';
 import type { Describe } from '../../schema/index.ts';
 import { emptyBody } from '../answers.ts';
 import type { Call } from '../call.ts';
+import { preferredMediaType } from '../codecs/negotiation.ts';
 import { type ApiGroups, type Group, isCustom, rootOf, type ServedVersion } from '../documents/api-groups.ts';
 import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
@@ -163,7 +164,7 @@ function encodingsOf(json: Encoding, protobuf: Encoding): Encodings {
 
 /** @throws StatusError 406 */
 function encodingOf(headers: RequestHeaders, encodings: Encodings): Encoding {
-  const wanted = mostWanted(headers['accept'], [...encodings.keys()]);
+  const wanted = preferredMediaType(headers['accept'], [...encodings.keys()]);
   const encoding = wanted === undefined ? undefined : encodings.get(wanted);
   if (encoding !== undefined) return encoding;
   throw statusError.notAcceptable([...new Set([...encodings.values()].map(({ mediaType }) => mediaType))]);

@@ -347,6 +347,6 @@ describe.skipIf(address === undefined)('a proxy', () => {
     expect((await over2('DELETE', '/digest')).toString()).toBe(digest);
     session.close();
     await listener.close(100);
-    expect(server.inFlight.counts.proxied).toBe(0);
+    expect(server.inFlight.limits.proxied.used).toBe(0);
   });
 });

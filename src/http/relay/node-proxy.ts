@@ -5,7 +5,7 @@ import { emptyBody } from '../answers.ts';
 import { createExchange, type ExchangeOptions } from '../listener/exchange.ts';
 import type { ApiRequest, ApiResponse } from '../types.ts';
 import { dialFailure } from './dial.ts';
-import { refusalOf } from './proxy-errors.ts';
+import { kubeletError } from './proxy-errors.ts';
 import {
   answeredHeaders,
   backHeaders,
@@ -49,7 +49,7 @@ export function createNodeProxy({ isIdentity, ...made }: NodeProxyOptions): Node
         throw failed(error, `Get "${scheme}://${host}:${port}${path}": ${dialFailure(error, endpoint)}`);
       });
       const status = incoming.statusCode ?? 0;
-      if (status < 200 || status > 206) throw refusalOf(status, await beginning(incoming, maxRefusal), name);
+      if (status < 200 || status > 206) throw kubeletError(status, await beginning(incoming, maxRefusal), name);
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming, waits: true };
     },
 

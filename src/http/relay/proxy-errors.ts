@@ -1,7 +1,7 @@
 import { StatusError, statusError } from '../../meta/index.ts';
 
 /** Message and reason for the status of a kubelet; without a message, the kubelet's text. */
-const refusals: { readonly [status: number]: readonly [reason: string, message?: string] } = {
+const errors: { readonly [status: number]: readonly [reason: string, message?: string] } = {
   401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
   403: ['Forbidden'],
   404: ['NotFound', 'the server could not find the requested resource'],
@@ -19,13 +19,13 @@ const refusals: { readonly [status: number]: readonly [reason: string, message?:
 };
 
 /** The error for a kubelet's response to a request for the log of a pod. */
-export function refusalOf(status: number, text: string, pod: string): StatusError {
+export function kubeletError(status: number, text: string, pod: string): StatusError {
   if (status === 500) return statusError.internal(text);
   if (status === 400) return statusError.badRequest(text);
   const other: readonly [string, string] =
     status > 500
       ? ['InternalError', `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`]
       : ['', `the server responded with the status code ${status} but did not return more information`];
-  const [reason, message = text] = refusals[status] ?? other;
+  const [reason, message = text] = errors[status] ?? other;
   return new StatusError(status, reason, `${message} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
 }

@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Listener, listen } from '../listener/listener.ts';
-import { type Fixture, makeCertificates, makeFixture, realClock } from '../testing/fixture.ts';
+import { type Fixture, makeCertificates, makeFixture, realClock, usedOf } from '../testing/fixture.ts';
 
 const { ca, cert, key } = makeCertificates();
 const pods = '/api/v1/namespaces/default/pods';
@@ -114,7 +114,7 @@ const echo = (socket: Socket, head: Buffer) => {
   socket.write(head);
   socket.pipe(socket);
 };
-const idle = () => expect.poll(() => server.inFlight.counts.proxied).toBe(0);
+const idle = () => expect.poll(() => server.inFlight.limits.proxied.used).toBe(0);
 
 it('has an audit event when the protocol is switched, and one when the connection has ended', async () => {
   behave = echo;
@@ -154,7 +154,7 @@ it('an upgrade is forwarded to the kubelet without the credentials of the client
     },
   });
   expect(seen.headers).not.toHaveProperty('authorization');
-  expect(server.inFlight.counts).toMatchObject({ proxied: 1, mutating: 0 });
+  expect(usedOf(server.inFlight)).toMatchObject({ proxied: 1, mutating: 0 });
   client.end();
   await idle();
 });

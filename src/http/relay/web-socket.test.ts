@@ -17,7 +17,7 @@ import { protobufCodec } from '../codecs/protobuf-codec.ts';
 import type { StreamingCodec } from '../codecs/wire-codec.ts';
 import { type Listener, listen } from '../listener/listener.ts';
 import { WatchBody } from '../listener/watch-body.ts';
-import { type Fixture, makeCertificates, makeFixture, realClock } from '../testing/fixture.ts';
+import { type Fixture, makeCertificates, makeFixture, realClock, usedOf } from '../testing/fixture.ts';
 import type { Chunk } from '../types.ts';
 import { sendMessages } from './tunnel.ts';
 import { ClientFrames, closeFrame, MessageBody } from './web-socket.ts';
@@ -142,7 +142,7 @@ function connect(path: string, headers: { readonly [name: string]: string } = ad
   open.push(client);
   return client;
 }
-const watching = () => server.inFlight.counts.longRunning;
+const watching = () => server.inFlight.limits.longRunning.used;
 
 beforeAll(async () => {
   server = await makeFixture();
@@ -223,7 +223,7 @@ describe('a watch', () => {
     await client.head();
     await client.event();
     expect(await client.closed()).toBe(1000);
-    expect(server.inFlight.counts).toMatchObject({ longRunning: 0, unread: 0 });
+    expect(usedOf(server.inFlight)).toMatchObject({ longRunning: 0, unread: 0 });
   });
 
   it('that fails before the upgrade gets an HTTP error', async () => {
@@ -361,7 +361,7 @@ describe('control frames', () => {
       await new Promise((done) => setTimeout(done, 5));
     }
     await expect.poll(watching).toBe(0);
-    expect(server.inFlight.counts.unread).toBe(0);
+    expect(server.inFlight.limits.unread.used).toBe(0);
     await server.send('PUT', `${configMaps}/first`, { body: { metadata: { name: 'first' }, data: { a: 'ü' } } });
     client.socket.destroy();
     await impatient.close(0);
@@ -504,7 +504,7 @@ describe('a response of a kubelet', () => {
     }
     expect(text).toBe('line one\nline two ü\n');
     expect(await client.closed()).toBe(1000);
-    await expect.poll(() => server.inFlight.counts.proxied).toBe(0);
+    await expect.poll(() => server.inFlight.limits.proxied.used).toBe(0);
   });
 
   it('to log is 403 with an unknown subprotocol', async () => {

@@ -1,5 +1,16 @@
-import { createHash } from 'node:crypto';
-import { type ByteString, bufferOf, type Names, statusError } from '../../meta/index.ts';
+import {
+  type ByteString,
+  bufferOf,
+  closeCodes,
+  FrameError,
+  FrameReader,
+  frame,
+  frameHead,
+  type Names,
+  opcodes,
+  statusError,
+  webSocketAccept,
+} from '../../meta/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
 import type { ApiRequest, ApiResponse, Chunk } from '../types.ts';
 
@@ -11,17 +22,8 @@ import type { ApiRequest, ApiResponse, Chunk } from '../types.ts';
 /** How a message is sent. `base64`: bytes as text. */
 export type MessageForm = 'text' | 'binary' | 'base64';
 
-const opcodes = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
-/** The first opcode of control frames. */
-const CONTROL = 0x8;
-
-/** Status codes of a close frame (RFC 6455, 7.4.1). */
-const closeCodes = { normal: 1000, protocolError: 1002, tooBig: 1009 } as const;
-
 /** The longest message that a client may send (bytes). */
-const maxMessage = 4 * 1024;
-/** The longest payload of a control frame (RFC 6455, 5.5). */
-const maxControl = 125;
+const maxMessageBytes = 4 * 1024;
 
 // Handshake
 
@@ -85,35 +87,14 @@ export function openWebSocket({ headers }: ApiRequest, protocols?: readonly stri
     headers: {
       connection: 'Upgrade',
       upgrade: 'websocket',
-      'sec-websocket-accept': acceptOf(key),
+      'sec-websocket-accept': webSocketAccept(key),
       ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
     },
     body: emptyBody,
   };
 }
 
-const acceptOf = (key: string): string =>
-  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-
 // Frames of the server
-
-const frame = (opcode: number, payload: Uint8Array): Buffer =>
-  Buffer.concat([frameHead(opcode, payload.length), payload]);
-
-function frameHead(opcode: number, length: number): Buffer {
-  const first = 0x80 | opcode;
-  if (length < 126) return Buffer.from([first, length]);
-  const head = Buffer.alloc(length < 0x10000 ? 4 : 10);
-  head[0] = first;
-  if (length < 0x10000) {
-    head[1] = 126;
-    head.writeUInt16BE(length, 2);
-  } else {
-    head[1] = 127;
-    head.writeUIntBE(length, 4, 6);
-  }
-  return head;
-}
 
 export const pongFrame = (payload: Buffer): Buffer => frame(opcodes.pong, payload);
 
@@ -177,14 +158,10 @@ export interface ClientEvents {
   close(code: number): void;
 }
 
-/** Parses the frames of a client; buffers at most a frame header and the payload of a control frame. */
+/** Handles the control frames of a client. Discards its messages. */
 export class ClientFrames {
   readonly #on: ClientEvents;
-  #kept: Buffer = Buffer.alloc(0);
-  /** Bytes of a payload that are still to be discarded. */
-  #dropping = 0;
-  /** Size of the fragmented message so far; undefined: none. */
-  #message: number | undefined;
+  readonly #reader = new FrameReader({ masked: true, maxMessageBytes });
   #closed = false;
 
   constructor(on: ClientEvents) {
@@ -192,62 +169,29 @@ export class ClientFrames {
   }
 
   read(bytes: Buffer): void {
-    let rest = this.#kept.length === 0 ? bytes : Buffer.concat([this.#kept, bytes]);
-    while (!this.#closed) {
-      const dropped = Math.min(this.#dropping, rest.length);
-      this.#dropping -= dropped;
-      rest = rest.subarray(dropped);
-      const used = this.#dropping > 0 ? 0 : this.#frame(rest);
-      if (used === 0) break;
-      rest = rest.subarray(used);
+    if (this.#closed) return;
+    try {
+      for (const { opcode, payload } of this.#reader.read(bytes)) {
+        if (opcode === opcodes.ping) this.#on.ping(payload);
+        else if (opcode === opcodes.close) {
+          this.#close(replyCode(payload));
+          return;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.#close(error.code);
     }
-    this.#kept = this.#closed ? Buffer.alloc(0) : Buffer.from(rest);
   }
 
-  /** Parses a frame header, and the payload of a control frame. Returns the length consumed; 0: incomplete. */
-  #frame(bytes: Buffer): number {
-    if (bytes.length < 2) return 0;
-    const [first = 0, second = 0] = bytes;
-    const opcode = first & 0x0f;
-    const short = second & 0x7f;
-    if (!this.#isLegal(first, second)) return this.#close(closeCodes.protocolError);
-    const extended = short === 127 ? 8 : short === 126 ? 2 : 0;
-    const head = 2 + extended + 4;
-    if (bytes.length < head) return 0;
-    const length = extended === 0 ? short : Number(extended === 2 ? bytes.readUInt16BE(2) : bytes.readBigUInt64BE(2));
-    if (opcode < CONTROL) {
-      const size = (this.#message ?? 0) + length;
-      if (size > maxMessage) return this.#close(closeCodes.tooBig);
-      this.#message = first >= 0x80 ? undefined : size;
-      this.#dropping = length;
-      return head;
-    }
-    if (bytes.length < head + length) return 0;
-    const payload = Buffer.from(bytes.subarray(head, head + length));
-    for (let i = 0; i < length; i++) payload[i] = (payload[i] as number) ^ (bytes[head - 4 + (i % 4)] as number);
-    if (opcode === opcodes.ping) this.#on.ping(payload);
-    else if (opcode === opcodes.close) this.#close(answerTo(payload));
-    return head + length;
-  }
-
-  /** Whether the first two bytes are valid: no extension, known opcode, masked, fragments in order, short unfragmented control frames. */
-  #isLegal(first: number, second: number): boolean {
-    const opcode = first & 0x0f;
-    if ((first & 0x70) !== 0 || (second & 0x80) === 0) return false;
-    if (opcode >= CONTROL) return opcode <= opcodes.pong && first >= 0x80 && (second & 0x7f) <= maxControl;
-    if (opcode === opcodes.continuation) return this.#message !== undefined;
-    return opcode <= opcodes.binary && this.#message === undefined;
-  }
-
-  #close(code: number): 0 {
+  #close(code: number): void {
     this.#closed = true;
     this.#on.close(code);
-    return 0;
   }
 }
 
 /** The status of the reply to a close frame: the same, if it is one that may be sent. */
-function answerTo(payload: Buffer): number {
+function replyCode(payload: Buffer): number {
   if (payload.length === 0) return closeCodes.normal;
   const code = payload.length === 1 ? 0 : payload.readUInt16BE(0);
   const known = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014);

@@ -101,6 +101,10 @@ interface Answer {
   readonly json: () => Json;
 }
 
+/** The used amount of each limit. */
+export const usedOf = ({ limits }: InFlight) =>
+  Object.fromEntries(Object.entries(limits).map(([name, { used }]) => [name, used]));
+
 export interface FixtureOptions {
   readonly domain?: string;
   readonly limits?: Partial<InFlightLimits>;

@@ -1,4 +1,4 @@
-import { type ApiObject, atOnce, type JsonObject, type Steps } from '../../meta/index.ts';
+import { type ApiObject, atOnce, type JsonObject, type WaitingSteps } from '../../meta/index.ts';
 import { type Apply, mergeApply, settleApply } from '../apply.ts';
 
 /** An object after an apply: merged, normalized and settled. */
@@ -6,7 +6,7 @@ export function applyAtOnce(request: Apply, normalize: (object: JsonObject) => A
   return atOnce(apply(request, normalize));
 }
 
-function* apply(request: Apply, normalize: (object: JsonObject) => ApiObject): Steps<ApiObject> {
+function* apply(request: Apply, normalize: (object: JsonObject) => ApiObject): WaitingSteps<ApiObject> {
   const merged = yield* mergeApply(request);
   return yield* settleApply(request, merged, merged.object === request.live ? request.live : normalize(merged.object));
 }

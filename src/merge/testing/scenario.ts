@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   jsonCopy,
+  oneStep,
   StatusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
@@ -46,7 +47,7 @@ export class Fixture {
         if (schema === undefined) return undefined;
         return {
           schema,
-          convert: (o) => this.#in(o, apiVersion),
+          convert: (o) => oneStep(() => this.#in(o, apiVersion)),
         };
       },
     };

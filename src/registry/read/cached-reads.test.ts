@@ -23,7 +23,7 @@ it('fails rather than answer from a cache that has not seen every write', async 
   expect(await listed).toMatchObject({ code: 504 });
 });
 
-it('answers without a promise what the cache holds', async () => {
+it('answers from the cache without a promise', async () => {
   const { registry, create } = bench();
   const { objects } = registry;
   await create('namespaces', { metadata: { name: 'ns' } });
@@ -49,7 +49,7 @@ it('finds a resource by the schema of its storage version as by its name', async
   expect(await failure(objects.read(other, 'ns', 'one'))).toMatchObject({ code: 404 });
 });
 
-it('refuses a consistent list that holds an object that cannot be read', async () => {
+it('rejects a consistent list with an object that cannot be read', async () => {
   const { registry, store, target } = bench();
   const key = `${target('configmaps').resource.keyPrefix}ns/broken`;
   await store.commit([{ key, revision: 0 }], [{ key, value: Buffer.from('garbage') }]);

@@ -1,14 +1,14 @@
-import type { NamespaceState, ResourceKey } from '../../admission/index.ts';
-import type { CachedObject, Snapshot } from '../../cache/index.ts';
+import type { Awaitable, NamespaceState, ResourceKey } from '../../admission/index.ts';
+import type { CachedObject, Snapshot, WatchCache } from '../../cache/index.ts';
 import { type ApiObject, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import type { CachedReads } from '../resource/definition.ts';
-import { derive } from '../resource/derived.ts';
 import type { Resource } from '../resource/resource.ts';
-import { convertAll, converted } from '../stored/convert.ts';
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
 import { isCorrupt, readObject, unreadable } from '../stored/read.ts';
-import { keyOf, rangeOf } from './selection.ts';
+import { checkFollowed } from './follow.ts';
 import { versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
@@ -17,7 +17,7 @@ interface DecodedLists {
   readonly byNamespace: Map<string, readonly ApiObject[]>;
 }
 
-/** So many objects are kept decoded. */
+/** Maximum number of objects that are kept decoded. */
 const maxDecoded = 4096;
 /** Longer lists are decoded again for every caller. */
 const maxKeptList = 64;
@@ -30,37 +30,37 @@ async function convertedList(
 ): Promise<readonly ApiObject[]> {
   const { format } = resource;
   const cache = await consistentCache(registry, resource);
-  const held = cache.snapshot().range(rangeOf(resource, { namespace }));
-  const { objects, failure } = await convertAll(format, held, serverTurns());
+  const stored = cache.snapshot().range(rangeOf(resource, { namespace }));
+  const { objects, failure } = await convertAll(format, stored, serverTurns());
   if (failure !== undefined) throw failure.error;
-  return objects.map((held) => {
-    if (isCorrupt(held)) throw unreadable(held);
-    return readObject(format, held);
+  return objects.map((cached) => {
+    if (isCorrupt(cached)) throw unreadable(cached);
+    return readObject(format, cached);
   });
 }
 
 /** The lists of caches as they are, decoded once for each state of short ones. */
-function cachedLists(decode: (resource: Resource, held: CachedObject) => ApiObject) {
+function cachedLists(decode: (resource: Resource, cached: CachedObject) => ApiObject) {
   const lists = new WeakMap<Resource, DecodedLists>();
   const listNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
     const snapshot = resource.cache.snapshot();
-    let known = lists.get(resource);
-    if (known?.snapshot !== snapshot) {
-      known = { snapshot, byNamespace: new Map() };
-      lists.set(resource, known);
+    let decodedLists = lists.get(resource);
+    if (decodedLists?.snapshot !== snapshot) {
+      decodedLists = { snapshot, byNamespace: new Map() };
+      lists.set(resource, decodedLists);
     }
-    const kept = known.byNamespace.get(namespace);
-    if (kept !== undefined) return kept;
-    const held = [...snapshot.range(rangeOf(resource, { namespace }))];
-    const short = held.length <= maxKeptList;
-    const list = held.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
-    if (short) known.byNamespace.set(namespace, list);
+    const decodedList = decodedLists.byNamespace.get(namespace);
+    if (decodedList !== undefined) return decodedList;
+    const objects = [...snapshot.range(rangeOf(resource, { namespace }))];
+    const short = objects.length <= maxKeptList;
+    const list = objects.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
+    if (short) decodedLists.byNamespace.set(namespace, list);
     return list;
   };
   /** @throws StatusError 500 for an object that cannot be read */
   const readableNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
-    for (const held of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
-      if (isCorrupt(held)) throw unreadable(held);
+    for (const cached of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
+      if (isCorrupt(cached)) throw unreadable(cached);
     }
     return listNow(resource, namespace);
   };
@@ -74,12 +74,12 @@ function cachedLists(decode: (resource: Resource, held: CachedObject) => ApiObje
 export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>): CachedReads {
   const { findResource } = registry.catalog;
   const decoded = new Map<CachedObject, ApiObject>();
-  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
-    const kept = decoded.get(held);
-    if (kept !== undefined) return kept;
-    const object = readObject(format, held);
+  const decode = ({ format }: Resource, cached: CachedObject): ApiObject => {
+    const decodedObject = decoded.get(cached);
+    if (decodedObject !== undefined) return decodedObject;
+    const object = readObject(format, cached);
     if (decoded.size >= maxDecoded) decoded.clear();
-    decoded.set(held, object);
+    decoded.set(cached, object);
     return object;
   };
   const { listNow, readableNow } = cachedLists(decode);
@@ -90,10 +90,10 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       const key = resource && keyOf(resource, { namespace, name });
       if (resource === undefined || key === undefined) return undefined;
       return lookUp(registry, resource, () => {
-        const held = resource.cache.snapshot().get(key);
-        if (held === undefined) return undefined;
-        if (!isUnconverted(resource.format, held.bytes)) return decode(resource, held);
-        return converted(resource.format, held).then((own) => decode(resource, own));
+        const cached = resource.cache.snapshot().get(key);
+        if (cached === undefined) return undefined;
+        if (!isUnconverted(resource.format, cached.bytes)) return decode(resource, cached);
+        return toOwnVersion(resource.format, cached).then((own) => decode(resource, own));
       });
     },
     list: (id, namespace, latest = false) => {
@@ -113,8 +113,8 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     namespace: (name, latest = false) => {
       if (namespaces === undefined) return { terminating: false, revision: 0 };
       const find = (): NamespaceState | undefined => {
-        const held = namespaces.cache.get(namespaces.keyPrefix + name);
-        return held && { terminating: held.fields['status.phase'] === 'Terminating', revision: held.revision };
+        const cached = namespaces.cache.get(namespaces.keyPrefix + name);
+        return cached && { terminating: cached.fields['status.phase'] === 'Terminating', revision: cached.revision };
       };
       return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
     },
@@ -124,3 +124,44 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     // Objects were decoded against the schema of their storage version when they were written.
   } as CachedReads;
 }
+
+interface Derived<T> {
+  readonly cache: WatchCache;
+  value: T;
+  stale: boolean;
+}
+
+/** See `ObjectLookup`: the resource is declared as `followed`. */
+function derive<T>(
+  find: () => Resource | undefined,
+  compute: (objects: readonly ApiObject[]) => T,
+): () => Awaitable<T> {
+  let derived: Derived<T> | undefined;
+  const current = (resource: Resource): T => {
+    const { cache } = resource;
+    if (derived?.cache !== cache) {
+      checkFollowed(resource);
+      const next: Derived<T> = { cache, value: compute(readAll(resource)), stale: false };
+      cache.listen(() => {
+        next.stale = true;
+      });
+      derived = next;
+    } else if (derived.stale) {
+      derived.stale = false;
+      derived.value = compute(readAll(resource));
+    }
+    return derived.value;
+  };
+  return () => {
+    const resource = find();
+    if (resource === undefined) return compute([]);
+    const { cache } = resource;
+    return cache.revision > 0 ? current(resource) : cache.loaded().then(() => current(resource));
+  };
+}
+
+/** In the order of their names. */
+const readAll = ({ cache, format, keyPrefix }: Resource): readonly ApiObject[] =>
+  [...cache.snapshot().range(keyPrefix)]
+    .filter((cached) => !isCorrupt(cached))
+    .map((cached) => readObject(format, cached));

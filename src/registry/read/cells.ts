@@ -56,7 +56,7 @@ function makeRow(
   read: ApiObject | undefined,
 ): ByteString {
   const stored = isCorrupt(object) ? undefined : (read ?? readObject(format, object));
-  const shown = stored === undefined ? undefined : (projection?.read(stored) ?? stored);
+  const visible = stored === undefined ? undefined : (projection?.read(stored) ?? stored);
   let reusable = true;
   const context = {
     names,
@@ -67,7 +67,7 @@ function makeRow(
   };
   let room = Math.max(smallRow, object.bytes.length);
   const textOf = (column: Column): string => {
-    const cell = shown === undefined ? withoutObject(column, object) : cellOf(column, shown, context);
+    const cell = visible === undefined ? withoutObject(column, object) : cellOf(column, visible, context);
     if (!(cell instanceof AgeCell)) return stringifyJson(cell);
     return `"${cell.before}${mark}${cell.time}${mark}${cell.after}"`;
   };

@@ -77,8 +77,8 @@ export class ConvertedStream implements WatchStream, AsyncIterator<readonly Stre
       }
       const converted = objects[next++];
       if (converted === undefined) break;
-      const shown = this.#show(event, converted);
-      if (shown !== undefined) out.push(shown);
+      const visible = this.#show(event, converted);
+      if (visible !== undefined) out.push(visible);
     }
     return out;
   }

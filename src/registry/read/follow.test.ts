@@ -40,7 +40,7 @@ describe('follow', () => {
     expect([state.has('ns/new'), told()]).toEqual([false, 603]);
   });
 
-  it('misses no change that is made while objects are told', async () => {
+  it('misses no change during the first pass', async () => {
     const made = followedBench();
     await createMany(made, 600);
     const done = following(made, new EveryStep());
@@ -73,7 +73,7 @@ describe('follow', () => {
     expect(await failure(made.registry.follow('absent', () => {}))).toMatchObject({ code: 404 });
   });
 
-  it('is refused for a resource whose writes do not wait for it', async () => {
+  it('is rejected for a resource whose writes do not wait for it', async () => {
     const { registry } = followedBench();
     const error = await failure(registry.follow('deployments.apps', () => {}));
     expect(error).toMatchObject({ code: 500, cause: new Error('deployments are not declared as followed') });

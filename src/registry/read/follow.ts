@@ -5,12 +5,12 @@ import { isCorrupt, readObject } from '../stored/read.ts';
 import type { FollowOptions, ObjectFollower } from '../types.ts';
 
 /** The object; undefined when it is corrupt. */
-function readable(format: Resource['format'], held: CachedObject): ApiObject | undefined {
-  if (isCorrupt(held)) return undefined;
+function readable(format: Resource['format'], cached: CachedObject): ApiObject | undefined {
+  if (isCorrupt(cached)) return undefined;
   try {
-    return readObject(format, held);
+    return readObject(format, cached);
   } catch {
-    format.report(held.key, held.revision);
+    format.report(cached.key, cached.revision);
     return undefined;
   }
 }
@@ -29,19 +29,19 @@ export async function follow(
 ): Promise<void> {
   const { cache, format, keyPrefix } = resource;
   if (!late) checkFollowed(resource);
-  const tell = (held: CachedObject, deleted: boolean) => {
-    const { namespace, name } = held;
-    follower(namespace, name, deleted ? undefined : readable(format, held));
+  const report = (cached: CachedObject, deleted: boolean) => {
+    const { namespace, name } = cached;
+    follower(namespace, name, deleted ? undefined : readable(format, cached));
   };
   await cache.ready();
-  // A change during the first pass is told at once, and told again when the pass comes to the object.
-  cache.listen(tell);
-  // After a pause the pass goes on in the state as it then is.
+  // A change during the first pass is reported at once, and again when the pass reaches the object.
+  cache.listen(report);
+  // After a pause the pass continues in the latest state.
   for (let after = ''; ; await turns.next()) {
     let paused = false;
-    for (const held of cache.snapshot().range(keyPrefix, after)) {
-      tell(held, false);
-      after = held.key;
+    for (const cached of cache.snapshot().range(keyPrefix, after)) {
+      report(cached, false);
+      after = cached.key;
       paused = turns.over;
       if (paused) break;
     }

@@ -45,7 +45,7 @@ export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: nu
   return { limit: Math.max(0, readInteger(limit) ?? 0), seconds };
 }
 
-/** Why a text is no resourceVersion, an unsigned integer of 64 bits; undefined when it is one. */
+/** Why a text is not a resourceVersion, an unsigned integer of 64 bits; undefined when it is one. */
 export function versionFault(text: string): string | undefined {
   const digits = /^0*([0-9]+)$/.exec(text)?.[1];
   const fits = digits !== undefined && digits.length <= maxDigits && BigInt(digits) >> 64n === 0n;
@@ -175,13 +175,13 @@ function managerErrors(fieldManager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(fieldManager) > maxManagerBytes)
     errors.push(fieldError.tooLong('fieldManager', maxManagerBytes));
-  const shown = shorten(fieldManager, maxShownManager);
+  const visibleText = shorten(fieldManager, maxShownManager);
   let position = 0;
   for (const character of fieldManager) {
     if (!isPrintable(character)) {
       const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       const why = `invalid character U+${code} (at position ${position})`;
-      errors.push(fieldError.invalid('fieldManager', shown, why));
+      errors.push(fieldError.invalid('fieldManager', visibleText, why));
       if (errors.length === maxManagerErrors) break;
     }
     position += Buffer.byteLength(character);

@@ -150,7 +150,7 @@ describe('list', () => {
     expect((await names('deployments', { fieldSelector: 'status.phase=Up,spec.node!=n1' })).names).toEqual(['q']);
   });
 
-  const refusals: [string, JsonObject, number, string][] = [
+  const rejections: [string, JsonObject, number, string][] = [
     ['end that is no number', { timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
     ['limit that is no number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
     ['limit without a value', { limit: '' }, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
@@ -232,7 +232,7 @@ describe('list', () => {
       "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
     ],
   ];
-  it.each(refusals)('refuses a %s', async (_, options, code, message) => {
+  it.each(rejections)('rejects a %s', async (_, options, code, message) => {
     const { names } = await five();
     expect(await failure(names('configmaps', options as never))).toMatchObject({ code, message });
   });

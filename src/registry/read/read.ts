@@ -1,31 +1,48 @@
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type StatusError, serverTurns, statusError, type Turns } from '../../meta/index.ts';
 import { pagesOf, StoreError } from '../../store/index.ts';
-import { type RegistryContext, waitForRevision } from '../context.ts';
+import { type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
 import type { Resource } from '../resource/resource.ts';
-import { convertAll, converted, convertedAgain } from '../stored/convert.ts';
-import { describe } from '../stored/describe.ts';
+import { checkName, keyOf, objectKey, rangeOf } from '../resource/target.ts';
+import { convertAll, reconvert, toOwnVersion } from '../stored/convert.ts';
+import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
-import type { ObjectList, ReadOptions, Target } from '../types.ts';
+import type { ObjectList, ReadOptions, Registry, Target } from '../types.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
-import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
+import { type Selection, select } from './selection.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import { Unreadables } from './unreadables.ts';
+import { getVirtual } from './virtual-list.ts';
 
-/** The object, at least as new as the requested resourceVersion. @throws StatusError 404 */
-export async function get(registry: RegistryContext, target: Target, options: ReadOptions): Promise<CachedObject> {
-  const { resource, name } = target;
+/** See `Registry.get`. */
+export const createGet =
+  (registry: RegistryContext): Registry['get'] =>
+  async (target, options) => {
+    const { resource, name } = target;
+    try {
+      if (resource.definition.virtual === true) return await getVirtual(registry, target);
+      const { resourceVersion = '' } = options;
+      const revision = resourceVersion === '' ? await registry.store.revision() : minRevision(target, resourceVersion);
+      const { cache, format } = resource;
+      if (cache.revision < Math.max(revision, 1)) await waitForRevision(resource, revision);
+      const object = cache.get(objectKey(resource, target));
+      if (object === undefined) {
+        checkName(target);
+        throw statusError.notFound(resource.id, name);
+      }
+      if (isCorrupt(object)) throw unreadable(object);
+      if (format.custom?.webhook === undefined) return object;
+      // A read of the latest version calls the webhook again. Others, lists and watches take its last result.
+      return await (resourceVersion === '' ? reconvert : toOwnVersion)(format, object, options.turns);
+    } catch (error) {
+      throw toStatusError(resource.id, error);
+    }
+  };
+
+/** The least revision of the object that is read. @throws StatusError 400 for the name, 500 for the resourceVersion */
+function minRevision(target: Target, resourceVersion: string): number {
   checkName(target);
-  const revision = readVersion(options.resourceVersion, 'get') ?? (await registry.store.revision());
-  const cache = await waitForRevision(resource, revision);
-  const key = keyOf(resource, target);
-  const object = key === undefined ? undefined : cache.get(key);
-  if (object === undefined) throw statusError.notFound(resource.id, name);
-  if (isCorrupt(object)) throw unreadable(object);
-  if (resource.format.custom?.webhook === undefined) return object;
-  // Lists and watches, and a read of any version, are answered with what a webhook has returned before.
-  const latest = (options.resourceVersion ?? '') === '';
-  return (latest ? convertedAgain : converted)(resource.format, object, options.turns);
+  return readVersion(resourceVersion, 'get') ?? 0;
 }
 
 /** A collection or a page of it. */
@@ -71,7 +88,7 @@ async function listCached(
   }
 }
 
-/** Which state a request asks for, and from where on. */
+/** The state that a request reads, and where it starts. */
 interface ListStart {
   /** Undefined: the latest. */
   readonly revision: number | undefined;
@@ -100,7 +117,7 @@ interface ListPlan extends State {
 /** A state of a resource. */
 interface State {
   readonly revision: number;
-  /** Undefined: the state is to be read from the history of the store. */
+  /** Undefined: the state is read from the history of the store. */
   readonly snapshot: Snapshot | undefined;
 }
 
@@ -254,7 +271,7 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
   for await (const { entries } of pagesOf(store, range, turns)) {
     for (const entry of entries) {
       if (turns.over) await turns.next();
-      const object = describe(resource.format, entry);
+      const object = toCachedObject(resource.format, entry);
       if (selection.name !== '' && object.name !== selection.name) continue;
       const corrupt = isCorrupt(object);
       if (!corrupt && selection.matches?.(object) === false) continue;

@@ -10,9 +10,10 @@ import {
   type Steps,
   statusError,
 } from '../../meta/index.ts';
-import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/convert.ts';
+import { largeBytes } from '../context.ts';
+import { fromStorage } from '../resource/convert.ts';
+import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
-import { largeBytes } from '../turns.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
 import { hasRow, rowText } from './cells.ts';
 import type { Column } from './column.ts';
@@ -49,6 +50,17 @@ export function* readForRepresentation(
   const needed = representation.as === 'table' ? !hasRow(columnsOf(target), object) : !isStorageVersion(target);
   if (!needed || object.bytes.length < largeBytes || isCorrupt(object)) return undefined;
   return yield* readObjectInSteps(target.resource.format, object);
+}
+
+/**
+ * The object in the version of the request: its cached bytes where that is the storage version. `read`: the object, if it
+ * has been parsed.
+ */
+function encode(target: Target, object: CachedObject, read: ApiObject | undefined): ByteString {
+  if (isStorageVersion(target)) return object.bytes;
+  const stored = read ?? readObject(target.resource.format, object);
+  projectionOf(target)?.checkRead?.(stored);
+  return encodeText(stringifyJson(fromStorage(target, stored)));
 }
 
 /** The body of a response with one object. `read`: the object, if it has been parsed. */

@@ -1,12 +1,5 @@
 import type { CachedObject } from '../../cache/index.ts';
-import {
-  type FieldSelector,
-  type FieldTerm,
-  pathSegmentName,
-  quote,
-  type ReceivedSelector,
-  statusError,
-} from '../../meta/index.ts';
+import { type FieldSelector, type FieldTerm, quote, type ReceivedSelector, statusError } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
 import { isUnconverted } from '../stored/format.ts';
 import type { ReadOptions, Target } from '../types.ts';
@@ -93,30 +86,4 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
   const actual =
     field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : object.fields[field];
   return ((actual ?? '') === value) !== not;
-}
-
-/** @throws StatusError 400 for a name that is no path segment */
-export function checkName({ name }: Target): void {
-  const faults = pathSegmentName(name);
-  if (faults.length === 0) return;
-  throw statusError.badRequest(`Name parameter invalid: ${quote(name)}: ${faults.join(';')}`);
-}
-
-/** The common prefix of the keys of a selection. */
-export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Pick<Selection, 'namespace'>): string {
-  return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
-}
-
-/** The key of an object. */
-export function objectKey(
-  { definition, keyPrefix }: Resource,
-  { namespace, name }: Pick<Selection, 'namespace' | 'name'>,
-): string {
-  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
-}
-
-/** The key of the only object that a selection can match; undefined when there may be several. */
-export function keyOf(resource: Resource, selection: Pick<Selection, 'namespace' | 'name'>): string | undefined {
-  if (selection.name === '' || (resource.definition.namespaced && selection.namespace === '')) return undefined;
-  return objectKey(resource, selection);
 }

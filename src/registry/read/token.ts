@@ -43,8 +43,8 @@ export function readToken(key: string, scope: string, text: string): Place {
     throw statusError.expired('The provided continue parameter is too old. Start a new list without it.');
   }
   const place = { revision: rv, after: start, began };
-  const [given, due] = [Buffer.from(text), Buffer.from(formatToken(key, scope, place))];
-  if (given.length !== due.length || !timingSafeEqual(given, due)) throw invalid();
+  const [receivedToken, expectedToken] = [Buffer.from(text), Buffer.from(formatToken(key, scope, place))];
+  if (receivedToken.length !== expectedToken.length || !timingSafeEqual(receivedToken, expectedToken)) throw invalid();
   return place;
 }
 

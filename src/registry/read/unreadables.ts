@@ -4,7 +4,7 @@ import type { RegistryContext } from '../context.ts';
 import type { Resource } from '../resource/resource.ts';
 import { unreadable } from '../stored/read.ts';
 
-/** So many objects are named by one error. */
+/** Maximum number of objects that one error names. */
 const maxNamed = 100;
 
 /**

@@ -78,7 +78,7 @@ describe('the objects of a resource in a served version', () => {
 });
 
 describe('a selection', () => {
-  it('has what the writes that have been delivered have made of it, without a promise', async () => {
+  it('returns the state of the delivered writes without a promise', async () => {
     const { registry, create, write } = bench();
     const { selectAs } = registry.objects;
     const names = () => {
@@ -98,7 +98,7 @@ describe('a selection', () => {
     expect(other).toEqual([]);
   });
 
-  it('decodes what it selects, once', async () => {
+  it('decodes each selected object once', async () => {
     const { registry, create } = bench();
     for (let i = 0; i < 100; i++) await create('configmaps', labelled(`n${i}`, { env: i < 70 ? 'test' : 'live' }));
     await delivered();

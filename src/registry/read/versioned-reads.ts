@@ -4,10 +4,10 @@ import { type ApiObject, type LabelSelector, serverTurns } from '../../meta/inde
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import type { Resource } from '../resource/resource.ts';
-import { convertAll, converted } from '../stored/convert.ts';
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
-import { keyOf, rangeOf } from './selection.ts';
 
 /** The objects of one snapshot of a resource that selectors match, by namespace and selector. */
 interface Selections {
@@ -18,28 +18,28 @@ interface Selections {
 /** See `VersionedLookup`. `decode` gives the shared, decoded object. Every version of a custom resource has a cache of its own. */
 export function versionedReads(
   registry: Pick<RegistryContext, 'store' | 'catalog'>,
-  decode: (resource: Resource, held: CachedObject) => ApiObject,
+  decode: (resource: Resource, cached: CachedObject) => ApiObject,
 ): VersionedLookup {
   const find = ({ group, version, resource }: ServedResource) => registry.catalog.find(group, version, resource);
   const selections = new WeakMap<Resource, Selections>();
-  const read = (resource: Resource, version: string, held: CachedObject): ApiObject => {
-    if (isCorrupt(held)) throw unreadable(held);
-    return fromStorage({ resource, version, namespace: '', name: '', subresource: '' }, decode(resource, held));
+  const read = (resource: Resource, version: string, cached: CachedObject): ApiObject => {
+    if (isCorrupt(cached)) throw unreadable(cached);
+    return fromStorage({ resource, version, namespace: '', name: '', subresource: '' }, decode(resource, cached));
   };
   const matching = (resource: Resource, namespace: string, selector: LabelSelector): readonly CachedObject[] => {
     const snapshot = resource.cache.snapshot();
-    let known = selections.get(resource);
-    if (known?.snapshot !== snapshot) {
-      known = { snapshot, bySelector: new Map() };
-      selections.set(resource, known);
+    let recent = selections.get(resource);
+    if (recent?.snapshot !== snapshot) {
+      recent = { snapshot, bySelector: new Map() };
+      selections.set(resource, recent);
     }
     const id = `${namespace} ${selector.text}`;
-    const kept = known.bySelector.get(id);
-    if (kept !== undefined) return kept;
+    const retained = recent.bySelector.get(id);
+    if (retained !== undefined) return retained;
     const all = [...snapshot.range(rangeOf(resource, { namespace }))];
     // What cannot be read may have any labels.
-    const selected = all.filter((held) => isCorrupt(held) || selector.matches(held.labels));
-    known.bySelector.set(id, selected);
+    const selected = all.filter((cached) => isCorrupt(cached) || selector.matches(cached.labels));
+    recent.bySelector.set(id, selected);
     return selected;
   };
   return {
@@ -49,11 +49,11 @@ export function versionedReads(
       if (resource === undefined || key === undefined) return undefined;
       const { cache, format } = resource;
       return lookUp(registry, resource, () => {
-        const held = cache.snapshot().get(key);
-        if (held === undefined) return undefined;
-        const own = inVersion(format, held);
+        const cached = cache.snapshot().get(key);
+        if (cached === undefined) return undefined;
+        const own = inVersion(format, cached);
         if (own !== undefined) return read(resource, as.version, own);
-        return converted(format, held).then((made) => read(resource, as.version, made));
+        return toOwnVersion(format, cached).then((object) => read(resource, as.version, object));
       });
     },
     selectAs: (as, namespace, selector) => {
@@ -62,11 +62,11 @@ export function versionedReads(
       const { cache, format } = resource;
       const select = (): Awaitable<readonly ApiObject[]> => {
         const selected = matching(resource, namespace, selector);
-        const own = selected.flatMap((held) => inVersion(format, held) ?? []);
-        if (own.length === selected.length) return own.map((held) => read(resource, as.version, held));
+        const own = selected.flatMap((cached) => inVersion(format, cached) ?? []);
+        if (own.length === selected.length) return own.map((cached) => read(resource, as.version, cached));
         return convertAll(format, selected, serverTurns()).then(({ objects, failure }) => {
           if (failure !== undefined) throw failure.error;
-          return objects.map((held) => read(resource, as.version, held));
+          return objects.map((cached) => read(resource, as.version, cached));
         });
       };
       return cache.revision > 0 ? select() : consistentCache(registry, resource).then(select);
@@ -75,5 +75,5 @@ export function versionedReads(
 }
 
 /** The object in the version of its resource; undefined: a webhook is yet to convert it. */
-const inVersion = (format: ObjectFormat, held: CachedObject): CachedObject | undefined =>
-  isUnconverted(format, held.bytes) ? held.converted : held;
+const inVersion = (format: ObjectFormat, cached: CachedObject): CachedObject | undefined =>
+  isUnconverted(format, cached.bytes) ? cached.converted : cached;

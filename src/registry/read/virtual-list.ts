@@ -9,9 +9,9 @@ import { select } from './selection.ts';
 
 /** An object of a virtual resource. @throws StatusError 404 */
 export async function getVirtual(registry: RegistryContext, target: Target): Promise<CachedObject> {
-  const found = (await made(registry, target, target.namespace)).find(({ name }) => name === target.name);
-  if (found === undefined) throw statusError.notFound(target.resource.id, target.name);
-  return found;
+  const object = (await objectsOf(registry, target, target.namespace)).find(({ name }) => name === target.name);
+  if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
+  return object;
 }
 
 /** Lists the matching objects of a virtual resource, always in one page. */
@@ -23,14 +23,14 @@ export async function listVirtual(
   readNumbers(options);
   checkListOptions(options, registry.names);
   const { namespace, name, matches } = select(target, options);
-  const items = (await made(registry, target, namespace)).filter(
+  const items = (await objectsOf(registry, target, namespace)).filter(
     (object) => (name === '' || object.name === name) && matches?.(object) !== false,
   );
   return { revision: 0, items, continue: () => '', remaining: () => undefined };
 }
 
 /** The objects of a namespace, or all of them. */
-async function made(
+async function objectsOf(
   { virtualLists }: RegistryContext,
   { resource }: Target,
   namespace: string,

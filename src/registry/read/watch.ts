@@ -1,27 +1,37 @@
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../../cache/index.ts';
 import { serverTurns, type Turns } from '../../meta/index.ts';
-import { consistentCache, type RegistryContext, waitForRevision } from '../context.ts';
+import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
+import { keyOf } from '../resource/target.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
-import type { StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
+import type { Registry, StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
 import { ConvertedStream } from './converted-stream.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange, strideOf } from './read.ts';
-import { keyOf, type Selection, select } from './selection.ts';
+import { type Selection, select } from './selection.ts';
 
 const bookmarkMs = 60_000;
-/** The longest watch (ms): timers take no more. */
+/** Maximum duration of a watch (ms): timers accept no more. */
 const longestMs = 2 ** 31 - 1;
-/** How many initial events a batch holds at most. */
+/** Maximum number of initial events in a batch. */
 const initialBatch = 250;
-/** From how many requirements on a watch looks for its events in its own turns, not in those of the writes. */
+/** Minimum number of requirements from which a watch selects its events in its own turns, not in those of the writes. */
 const costlyFrom = 17;
 
 /**
- * Watches from a resourceVersion: initial events, then every change. The iteration throws a 410 when the history from that
- * version on has been compacted, in its first step as in any later one. It ends for a client that is too slow as after
- * its timeout.
+ * See `Registry.watch`. The iteration throws a 410 when the history from the resourceVersion on has been compacted. It ends
+ * after its timeout, and when the client is too slow.
  */
-export async function watch(registry: RegistryContext, target: Target, options: WatchOptions): Promise<WatchStream> {
+export const createWatch =
+  (registry: RegistryContext): Registry['watch'] =>
+  async (target, options) => {
+    try {
+      return await openWatch(registry, target, options);
+    } catch (error) {
+      throw toStatusError(target.resource.id, error);
+    }
+  };
+
+async function openWatch(registry: RegistryContext, target: Target, options: WatchOptions): Promise<WatchStream> {
   const { seconds } = readNumbers(options);
   checkWatchOptions(options, registry);
   const selection = select(target, options);
@@ -31,7 +41,9 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   const exact = revision !== undefined && revision > 0 && initial !== true;
   const { resource } = target;
   const turns = options.turns ?? serverTurns();
-  const cache = await waitForRevision(resource, exact ? 0 : (revision ?? (await registry.store.revision())));
+  const minimum = exact ? 0 : (revision ?? (await registry.store.revision()));
+  const { cache } = resource;
+  if (cache.revision < Math.max(minimum, 1)) await waitForRevision(resource, minimum);
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
   const stream = new Stream(
@@ -75,7 +87,7 @@ function subscribe(
   });
 }
 
-/** One watch: the initial events, the bookmark that ends them where one is asked for, then the subscription. */
+/** One watch: the initial events, the bookmark that ends them if requested, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #initial: Iterator<CachedObject>;
   readonly #selection: Selection;
@@ -151,7 +163,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     return this.#finish();
   }
 
-  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the turn matches. */
+  /** The next initial events, with the bookmark after the last one. Empty when no object of the turn matches. */
   #take(): StreamEvent[] {
     const events: StreamEvent[] = [];
     const { matches } = this.#selection;

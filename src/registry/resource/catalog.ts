@@ -6,7 +6,7 @@ import type { ResourceDefinition } from './definition.ts';
 import { makeCustomResource, makeResources, type Resource, type ResourceOptions } from './resource.ts';
 import type { ResourceStorage } from './resource-storage.ts';
 
-/** Undefined: there is no such resource. */
+/** Finds a resource; undefined when there is none. */
 export type FindResource = (key: ResourceKey) => Resource | undefined;
 
 /** The versions of one custom resource. */
@@ -63,12 +63,12 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     byId.delete(id);
     all = undefined;
     served = undefined;
-    const kept = new Set(next && installedOf(next).map(({ storage }) => storage));
+    const retained = new Set(next && installedOf(next).map(({ storage }) => storage));
     const former = last === undefined ? [] : installedOf(last);
     for (const path of former.flatMap(pathsOf)) byPath.delete(path);
     retired.add(
       id,
-      former.map(({ storage }) => storage).filter((storage) => !kept.has(storage)),
+      former.map(({ storage }) => storage).filter((storage) => !retained.has(storage)),
     );
   };
   return {
@@ -82,7 +82,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     },
     damages() {
       const storages = new Set(this.resources.map(({ storage }) => storage));
-      return [...storages].flatMap(({ damage }) => damage ?? []);
+      return [...storages].flatMap(({ cache }) => cache.damage ?? []);
     },
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
     findResource: (key) => (typeof key === 'string' ? byId.get(key) : bySchema.get(key)),
@@ -153,11 +153,14 @@ function makeInstalled(
   const former = new Map(
     replaced && installedOf(replaced).map((resource) => [resource.definition.storage.version, resource]),
   );
-  const made = new Map<ResourceDefinition, Resource>();
+  const byDefinition = new Map<ResourceDefinition, Resource>();
   for (const definition of new Set([...served, stored])) {
-    made.set(definition, make(definition, former.get(definition.storage.version)));
+    byDefinition.set(definition, make(definition, former.get(definition.storage.version)));
   }
-  return { stored: made.get(stored) as Resource, served: served.map((one) => made.get(one) as Resource) };
+  return {
+    stored: byDefinition.get(stored) as Resource,
+    served: served.map((one) => byDefinition.get(one) as Resource),
+  };
 }
 
 /** Of resources that share their objects, the first has the schema of the storage version. */

@@ -1,12 +1,12 @@
 import { runMutating, runValidating } from '../../admission/index.ts';
-import type { ApiObject } from '../../meta/index.ts';
+import { type ApiObject, statusError } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { Connecting, Target } from '../types.ts';
 import { serverObjects } from '../write/server-objects.ts';
 import { readConnectOptions } from './connect-options.ts';
 import type { Endpoint } from './definition.ts';
 import { ObjectVersions, servedKind } from './request-versions.ts';
-import { connectSubresourceOf } from './verbs.ts';
+import { connectionOf } from './target.ts';
 
 /** Runs admission for a connect request and returns the endpoint that it is proxied to. @throws StatusError */
 export async function connect(
@@ -15,7 +15,8 @@ export async function connect(
   { requester, query, rest, warnings, annotate }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { namespace, name, subresource } = target;
-  const { connect: connection } = connectSubresourceOf(target);
+  const connection = connectionOf(target);
+  if (connection === undefined) throw statusError.noSuchResource();
   const { answers, locate, options: schema } = connection;
   const options = readConnectOptions(query, schema, registry.names);
   if (answers === 'proxy') options['path'] = rest;

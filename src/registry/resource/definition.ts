@@ -13,7 +13,6 @@ import type {
 import type { CompiledType, StructSchema } from '../../schema/index.ts';
 import type { Column, Completion } from '../read/column.ts';
 import type { Allocator } from '../write/allocator.ts';
-import type { ValidationSoFar } from '../write/validation-so-far.ts';
 import type { CustomStorage } from './custom-storage.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
@@ -225,6 +224,14 @@ export interface CheckedWrite {
   readonly oldObject: ApiObject | undefined;
 }
 
+/** The state of the validation before a lengthy one. */
+export interface ValidationSoFar {
+  /** The errors of all other validation. */
+  readonly found: readonly FieldError[];
+  /** The part of the object that the request writes. */
+  readonly part: 'whole' | 'status';
+}
+
 /** Returns the current objects of a virtual resource, each with a name and no namespace. */
 export type VirtualList = () => Promise<readonly ApiObject[]>;
 
@@ -346,7 +353,7 @@ export interface Strategy<T = ApiObject> {
    * The grace period of a graceful deletion, in seconds; `asked` is that of the request. Absent: it is deleted at once,
    * unless it has finalizers. 0: likewise, after an update that marks it as deleted.
    */
-  readonly gracePeriod?: (object: T, asked: number | undefined) => number;
+  readonly gracePeriod?: (object: T, requested: number | undefined) => number;
   /**
    * The propagation policy of a deletion that names none. `Unsupported`: the garbage collector ignores the kind, so that
    * no policy adds a finalizer. Default: Background.

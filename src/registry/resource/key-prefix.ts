@@ -15,7 +15,7 @@ const keptWithGroup = new Set(['apiservices', 'customresourcedefinitions']);
 
 /**
  * What the keys of all objects of a resource begin with, up to the namespace or the name: as in the storage of the
- * reference server, below its `/registry`. The group of a custom resource has a dot, so that it is no name of a built-in
+ * reference server, below its `/registry`. The group of a custom resource has a dot, so that it is not a name of a built-in
  * resource.
  */
 export function keyPrefixOf({ storage, custom }: Pick<ResourceDefinition, 'storage' | 'custom'>): string {
@@ -26,7 +26,7 @@ export function keyPrefixOf({ storage, custom }: Pick<ResourceDefinition, 'stora
 
 /**
  * The inverse of {@link keyPrefixOf}: the resource of a key, or of all keys with a prefix, which ends with a slash.
- * Undefined for keys that are of no object.
+ * Undefined for keys that do not belong to an object.
  */
 export function resourceFinder(
   builtin: readonly Pick<ResourceDefinition, 'storage' | 'custom'>[],
@@ -41,8 +41,8 @@ export function resourceFinder(
     const first = key.indexOf('/', 1) + 1;
     if (first === 0) return undefined;
     const second = key.indexOf('/', first) + 1;
-    const found = byPrefix.get(key.slice(0, first)) ?? (second > 0 ? byPrefix.get(key.slice(0, second)) : undefined);
-    if (found !== undefined) return found;
+    const resource = byPrefix.get(key.slice(0, first)) ?? (second > 0 ? byPrefix.get(key.slice(0, second)) : undefined);
+    if (resource !== undefined) return resource;
     const group = key.slice(1, first - 1);
     return second > 0 && group.includes('.') ? { group, resource: key.slice(first, second - 1) } : undefined;
   };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest, ServedKind } from '../../admission/index.ts';
 import type { JsonObject } from '../../meta/index.ts';
 import type { Change } from '../index.ts';
+import { representObject } from '../index.ts';
 import { bench, followedBench, how } from '../testing/fixtures.ts';
 import { recordingWebhook, wheel, wheels } from '../testing/wheels.ts';
 
@@ -89,9 +90,10 @@ describe('the object of a request in another version', () => {
     expect(made).toMatchObject({ size: 5, metadata: { name: 'a', namespace: 'ns' } });
     expect(
       JSON.parse(
-        registry.encode(
+        representObject(
           { ...target('widgets'), version: 'v2' },
           await registry.get({ ...target('widgets'), name: 'a' }, {}),
+          { as: 'object' },
         ),
       ),
     ).toMatchObject({ spec: { size: 5 } });
@@ -131,7 +133,7 @@ describe('the object of a request in another version', () => {
     expect(metadata.creationTimestamp).toBeDefined();
   });
 
-  it('has a type, and may be refused for fields that it does not declare', async () => {
+  it('has a type, and may be rejected for fields that it does not declare', async () => {
     const seen: unknown[] = [];
     const { create: make } = admitting(async (request) => {
       const { versions } = request;
@@ -192,7 +194,7 @@ describe('the object of a request in another version', () => {
   });
 });
 
-describe('what is derived from the objects of a resource', () => {
+describe('a value derived from the objects of a resource', () => {
   it('includes every write that was answered, and is computed once for each state', async () => {
     let computed = 0;
     const { create: make, registry, write } = followedBench();

@@ -12,14 +12,14 @@ import {
 import { type CompiledType, compile } from '../../schema/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { Target } from '../types.ts';
-import { setDefaults } from '../write/defaults.ts';
-import { metadataOf } from '../write/metadata.ts';
-import { replaceContent } from '../write/prepare.ts';
-import type { PendingObject } from '../write/write-request.ts';
+import { replaceContent, setDefaults } from '../write/candidate/content.ts';
+import { storedMetadata } from '../write/candidate/metadata.ts';
+import type { Candidate } from '../write/write-request.ts';
 import type { Catalog } from './catalog.ts';
-import { fromStorage, requestKind, toStorage } from './convert.ts';
+import { fromStorage, toStorage } from './convert.ts';
 import type { WriteContext } from './definition.ts';
 import type { Resource } from './resource.ts';
+import { requestKind } from './target.ts';
 
 /** The objects of a request in admission. */
 export interface AdmittedObjects {
@@ -27,12 +27,12 @@ export interface AdmittedObjects {
   readonly target: Target;
   readonly object: ApiObject | undefined;
   readonly oldObject: ApiObject | undefined;
-  /** Of an object to be stored, with the context of its defaults. */
-  readonly pending?: PendingObject;
+  /** Set for an object that would be stored, with the context of its defaults. */
+  readonly candidate?: Candidate;
   readonly context?: WriteContext;
 }
 
-/** See `RequestVersions`. Nothing is computed before it is asked for. */
+/** See `RequestVersions`. Computes on demand. */
 export class ObjectVersions implements RequestVersions {
   readonly #of: AdmittedObjects;
 
@@ -46,7 +46,7 @@ export class ObjectVersions implements RequestVersions {
 
   read(part: 'object' | 'oldObject', as: ServedKind): Awaitable<JsonObject | undefined> {
     const { target } = this.#of;
-    const object = part === 'object' ? this.#shown() : this.#of.oldObject;
+    const object = part === 'object' ? this.#visibleObject() : this.#of.oldObject;
     if (object === undefined || hasOwnKind(target)) return object;
     const to = this.#targetOf(as);
     return target.resource.format.custom === undefined ? fromStorage(to, object) : customIn(target, object, to);
@@ -59,7 +59,7 @@ export class ObjectVersions implements RequestVersions {
     const decoded = decode(to, value, strict);
     if (target.resource.format.custom === undefined) return this.#replace(toStorage(to, decoded));
     const converted = customIn(to, decoded, target);
-    return converted instanceof Promise ? converted.then((own) => this.#replace(own)) : this.#replace(converted);
+    return converted instanceof Promise ? converted.then((object) => this.#replace(object)) : this.#replace(converted);
   }
 
   type(as: ServedKind): CompiledType {
@@ -76,39 +76,39 @@ export class ObjectVersions implements RequestVersions {
 
   /** Whether the server has set fields that a new object gets after mutating admission. */
   #hasEarlyFields(): boolean {
-    const { oldObject, pending } = this.#of;
-    return oldObject === undefined && pending !== undefined && pending.admitted !== true;
+    const { oldObject, candidate } = this.#of;
+    return oldObject === undefined && candidate !== undefined && candidate.admitted !== true;
   }
 
-  #shown(): ApiObject | undefined {
-    const { object, pending } = this.#of;
+  #visibleObject(): ApiObject | undefined {
+    const { object, candidate } = this.#of;
     if (object === undefined || !this.#hasEarlyFields()) return object;
     const hidden = { uid: undefined, creationTimestamp: undefined, generation: undefined };
-    const name = pending?.generated === true ? undefined : object.metadata.name;
-    return { ...object, metadata: metadataOf(object.metadata, { ...hidden, name }) };
+    const name = candidate?.generated === true ? undefined : object.metadata.name;
+    return { ...object, metadata: storedMetadata(object.metadata, { ...hidden, name }) };
   }
 
   /** Replaces the content of the object, apart from what only the server sets. */
   #replace(next: ApiObject): void {
-    const { target, object, pending, context } = this.#of;
+    const { target, object, candidate, context } = this.#of;
     if (object === undefined) return;
     const { metadata: before } = object;
-    const stored = pending !== undefined && !hasOwnKind(target);
+    const stored = candidate !== undefined && !hasOwnKind(target);
     if (stored) {
-      next.metadata = metadataOf(next.metadata, this.#serverFields(next.metadata, before));
+      next.metadata = storedMetadata(next.metadata, this.#serverFields(next.metadata, before));
     }
     replaceContent(object, next);
     if (!stored) return;
-    pending.rewritten ??= { managedFields: before.managedFields };
+    candidate.rewritten ??= { managedFields: before.managedFields };
     if (context !== undefined) atOnce(setDefaults(target.resource, object, context));
   }
 
-  #serverFields(given: ObjectMeta, before: ObjectMeta) {
+  #serverFields(next: ObjectMeta, before: ObjectMeta) {
     const { uid, creationTimestamp, generation, resourceVersion } = before;
-    if (this.#hasEarlyFields()) return { uid, creationTimestamp, generation, name: given.name || before.name };
+    if (this.#hasEarlyFields()) return { uid, creationTimestamp, generation, name: next.name || before.name };
     return {
-      uid: given.uid || uid,
-      creationTimestamp: given.creationTimestamp ?? creationTimestamp,
+      uid: next.uid || uid,
+      creationTimestamp: next.creationTimestamp ?? creationTimestamp,
       generation,
       resourceVersion,
     };
@@ -150,26 +150,26 @@ function decodedKind(target: Target): {
 function customIn(from: Target, object: ApiObject, to: Target): Awaitable<ApiObject> {
   const { apiVersion, custom } = to.resource.format;
   if (object.apiVersion === apiVersion || custom === undefined) return object;
-  const normal = (converted: ApiObject): ApiObject => {
+  const normalize = (converted: ApiObject): ApiObject => {
     const copy = { ...converted };
     atOnce(custom.fromStored(copy));
     return copy;
   };
   const webhook = from.resource.format.custom?.webhook;
-  if (webhook === undefined) return normal(object);
-  return webhook([object], apiVersion).then(([converted]) => normal(converted ?? object));
+  if (webhook === undefined) return normalize(object);
+  return webhook([object], apiVersion).then(([converted]) => normalize(converted ?? object));
 }
 
 /** By the served resources, which change with custom resources; then by resource, version and subresource. */
-const known = new WeakMap<readonly Resource[], Map<string, readonly ServedKind[]>>();
+const equivalents = new WeakMap<readonly Resource[], Map<string, readonly ServedKind[]>>();
 
 function equivalentsOf({ served }: Catalog, target: Target): readonly ServedKind[] {
-  const places = known.get(served) ?? new Map<string, readonly ServedKind[]>();
-  known.set(served, places);
+  const places = equivalents.get(served) ?? new Map<string, readonly ServedKind[]>();
+  equivalents.set(served, places);
   const { resource, version, subresource } = target;
   const key = `${formatGroupResource(resource.id)}/${version}/${subresource}`;
-  let found = places.get(key);
-  if (found === undefined) {
+  let kinds = places.get(key);
+  if (kinds === undefined) {
     const own = servedKind(target);
     const storage = formatGroupResource(resource.definition.storage);
     const others = served
@@ -184,10 +184,10 @@ function equivalentsOf({ served }: Catalog, target: Target): readonly ServedKind
           .filter((one) => other.definition.group !== resource.id.group || one.version !== version)
           .map((one) => servedKind({ ...target, resource: other, version: one.version })),
       );
-    found = [own, ...others];
-    places.set(key, found);
+    kinds = [own, ...others];
+    places.set(key, kinds);
   }
-  return found;
+  return kinds;
 }
 
 /** The kind and the resource of requests to the target. */

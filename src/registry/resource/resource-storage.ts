@@ -2,7 +2,7 @@ import { createWatchCache, type WatchCache } from '../../cache/index.ts';
 import type { Clock, Features, GroupResource, StatusError } from '../../meta/index.ts';
 import type { Store } from '../../store/index.ts';
 import { ListSnapshots } from '../read/list-snapshots.ts';
-import { describe, describeDeleted } from '../stored/describe.ts';
+import { describeDeleted, toCachedObject } from '../stored/describe.ts';
 import type { ObjectFormat } from '../stored/format.ts';
 
 export interface StorageOptions {
@@ -21,76 +21,32 @@ export interface StorageOptions {
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
 const retirementMs = 60_000;
 
-/** How long a cache may take to reach a revision that is to be forgotten (ms). */
+/** How long a cache may take to reach a revision before it forgets up to it (ms). */
 const forgetMs = 3_000;
 
-/** What resources that share their objects have in common. */
+/** The shared parts of resources that share their objects. */
 export class ResourceStorage {
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;
+  /** It reads nothing before it is used. */
+  readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
   readonly listSnapshots: ListSnapshots | undefined;
-  readonly #id: GroupResource;
-  readonly #options: StorageOptions;
-  #cache: WatchCache | undefined;
-  #closed = false;
+  readonly #clock: Clock;
   #cancelClose = () => {};
 
-  /** `id`: what is stored, for messages. */
+  /** `id`: the resource in messages. */
   constructor(id: GroupResource, format: ObjectFormat, options: StorageOptions) {
-    this.#id = id;
+    const { store, clock, features, windowMs, windowBytes, onRead, onDamage } = options;
+    this.#clock = clock;
     this.format = format;
-    this.listSnapshots = options.features.ListFromCacheSnapshot ? new ListSnapshots(options.clock) : undefined;
-    this.#options = options;
-  }
-
-  /** Created on first use. */
-  get cache(): WatchCache {
-    if (this.#cache === undefined) {
-      this.#cache = this.#createCache();
-      if (this.#closed) this.#cache.close();
-    }
-    return this.#cache;
-  }
-
-  /** See `WatchCache`. */
-  get damage(): StatusError | undefined {
-    return this.#cache?.damage;
-  }
-
-  /** Forgets the events and the snapshots of lists up to `revision`. */
-  async forget(revision: number): Promise<void> {
-    this.listSnapshots?.clear();
-    await this.#cache?.forget(revision, forgetMs);
-  }
-
-  /**
-   * Ends the watches. The cache is closed when requests in flight have had the time to finish, and `closed` is called.
-   */
-  retire(closed: () => void): void {
-    this.#cache?.endSubscriptions();
-    this.#cancelClose = this.#options.clock.after(retirementMs, () => {
-      this.close();
-      closed();
-    });
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#cancelClose();
-    this.#cache?.close();
-    this.listSnapshots?.clear();
-  }
-
-  #createCache(): WatchCache {
-    const { format } = this;
-    const { store, clock, windowMs, windowBytes, onRead, onDamage } = this.#options;
-    return createWatchCache({
+    this.listSnapshots = features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined;
+    this.cache = createWatchCache({
       store,
-      id: this.#id,
+      id,
       prefix: format.keyPrefix,
       clock,
-      describe: (entry) => describe(format, entry),
+      describe: (entry) => toCachedObject(format, entry),
       describeDeleted: (last, revision) => describeDeleted(format, last, revision),
       indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
       windowMs,
@@ -98,5 +54,28 @@ export class ResourceStorage {
       onRead,
       onDamage,
     });
+  }
+
+  /** Forgets the events and the snapshots of lists up to `revision`. */
+  async forget(revision: number): Promise<void> {
+    this.listSnapshots?.clear();
+    await this.cache.forget(revision, forgetMs);
+  }
+
+  /**
+   * Ends the watches. The cache is closed when requests in flight have had the time to finish, and `closed` is called.
+   */
+  retire(closed: () => void): void {
+    this.cache.endSubscriptions();
+    this.#cancelClose = this.#clock.after(retirementMs, () => {
+      this.close();
+      closed();
+    });
+  }
+
+  close(): void {
+    this.#cancelClose();
+    this.cache.close();
+    this.listSnapshots?.clear();
   }
 }

@@ -31,7 +31,6 @@ export interface Resource {
   /** Keys of its objects begin with this. */
   readonly keyPrefix: string;
   readonly storage: ResourceStorage;
-  /** Created on first use. */
   readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
   readonly listSnapshots: ListSnapshots | undefined;
@@ -40,6 +39,8 @@ export interface Resource {
   readonly storageVersion: CompiledVersion;
   /** Fields of the storage version that writes drop because their feature gate is off. */
   readonly gated: GatedFields | undefined;
+  /** The versions whose objects are converted to and from the storage version. */
+  readonly convertedVersions: ReadonlySet<string>;
   /** Declarative validation of the storage version. */
   readonly declarativeRules: DeclarativeRules | undefined;
   /** All versions by name: objects and managed fields may be in one that is not served. */
@@ -79,8 +80,6 @@ export interface CompiledVersion {
   /** `apps/v1`. */
   readonly apiVersion: string;
   readonly type: CompiledType;
-  /** Objects are stored in this version and kind. */
-  readonly isStorage: boolean;
 }
 
 export interface ResourceOptions extends StorageOptions {
@@ -192,7 +191,7 @@ function makeStorage(
   return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
 }
 
-/** The resource of a definition, of which `served` is what is served. */
+/** The resource of a definition. `served`: the definition with its served parts only. */
 function makeResource(
   served: ResourceDefinition,
   definition: ResourceDefinition,
@@ -201,19 +200,23 @@ function makeResource(
   { names, features }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
-    const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
-    const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
-    return { declared, apiVersion, type: declared.type ?? compile(declared.schema, names), isStorage };
+  const compiled = ({ group }: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
+    const type = once(() => declared.type ?? compile(declared.schema, names));
+    return {
+      declared,
+      apiVersion: formatGroupVersion({ group, version: declared.version }),
+      get type() {
+        return type();
+      },
+    };
   };
+  const isStored = ({ version }: ResourceVersion): boolean =>
+    formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
   const isCustom = definition.custom !== undefined;
-  const versions = once(
-    () => new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
-  );
   const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
   const declares = features.DeclarativeValidation && !isCustom;
   const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
@@ -223,21 +226,18 @@ function makeResource(
     id: { group: definition.group, resource: definition.plural },
     keyPrefix: format.keyPrefix,
     storage,
-    get cache() {
-      return storage.cache;
-    },
+    cache: storage.cache,
     listSnapshots: storage.listSnapshots,
     format,
     storageVersion,
+    convertedVersions: new Set(definition.versions.filter((one) => !isStored(one)).map(({ version }) => version)),
     get gated() {
       return gated();
     },
     get declarativeRules() {
       return declarative();
     },
-    get versions() {
-      return versions();
-    },
+    versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
       served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),
@@ -253,9 +253,9 @@ const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
 
 /** A value that is computed on first use. */
 function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let computed: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: make() };
+    return computed.value;
   };
 }

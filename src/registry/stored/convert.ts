@@ -19,39 +19,39 @@ interface Call {
   readonly alone: boolean;
 }
 
-/** The calls under way, by object: those who need an object at the same time share one. */
+/** The pending calls by object: concurrent readers of an object share one. */
 const calls = new WeakMap<CachedObject, Call>();
 
 /** The object in the version of its resource. @throws StatusError when the webhook does not convert it */
-export async function converted(
+export async function toOwnVersion(
   format: ObjectFormat,
-  held: CachedObject,
+  cached: CachedObject,
   turns = serverTurns(),
 ): Promise<CachedObject> {
-  if (!isUnconverted(format, held.bytes)) return held;
-  for (let shares = true; held.converted === undefined; shares = false) {
-    const running = calls.get(held);
-    const call = running !== undefined && (shares || running.alone) ? running : begin(format, [held], turns);
+  if (!isUnconverted(format, cached.bytes)) return cached;
+  for (let shares = true; cached.converted === undefined; shares = false) {
+    const running = calls.get(cached);
+    const call = running !== undefined && (shares || running.alone) ? running : begin(format, [cached], turns);
     try {
       await call.outcome;
     } catch (error) {
       if (call.alone) throw error;
     }
   }
-  return held.converted;
+  return cached.converted;
 }
 
-/** The same by a call for this object: a webhook may convert it in another way than before. @throws StatusError */
-export async function convertedAgain(
+/** The same by a new call for this object: the webhook may convert it differently than before. @throws StatusError */
+export async function reconvert(
   format: ObjectFormat,
-  held: CachedObject,
+  cached: CachedObject,
   turns = serverTurns(),
 ): Promise<CachedObject> {
-  if (!isUnconverted(format, held.bytes)) return held;
-  const running = calls.get(held);
-  const call = running?.alone === true ? running : begin(format, [held], turns);
+  if (!isUnconverted(format, cached.bytes)) return cached;
+  const running = calls.get(cached);
+  const call = running?.alone === true ? running : begin(format, [cached], turns);
   await call.outcome;
-  return held.converted ?? held;
+  return cached.converted ?? cached;
 }
 
 /**
@@ -65,13 +65,13 @@ export async function convertAll(
 ): Promise<{ readonly objects: CachedObject[]; readonly failure?: { readonly error: unknown } }> {
   const objects: CachedObject[] = [];
   for (const batch of batches(all)) {
-    const open = batch.filter((held) => needsCall(format, held));
+    const open = batch.filter((cached) => needsCall(format, cached));
     // When a call for several objects fails, each of them is converted alone.
     if (open.length > 1) await begin(format, open, turns).outcome.catch(() => {});
     if (turns.over) await turns.next();
-    for (const held of batch) {
+    for (const cached of batch) {
       try {
-        objects.push(held.converted ?? (isCorrupt(held) ? held : await converted(format, held, turns)));
+        objects.push(cached.converted ?? (isCorrupt(cached) ? cached : await toOwnVersion(format, cached, turns)));
       } catch (error) {
         return { objects, failure: { error } };
       }
@@ -80,52 +80,52 @@ export async function convertAll(
   return { objects };
 }
 
-const needsCall = (format: ObjectFormat, held: CachedObject): boolean =>
-  held.converted === undefined && isUnconverted(format, held.bytes) && !calls.has(held);
+const needsCall = (format: ObjectFormat, cached: CachedObject): boolean =>
+  cached.converted === undefined && isUnconverted(format, cached.bytes) && !calls.has(cached);
 
 function* batches(all: Iterable<CachedObject>): Generator<CachedObject[]> {
   let batch: CachedObject[] = [];
   let size = 0;
-  for (const held of all) {
-    if (batch.length === maxObjects || (batch.length > 0 && size + held.bytes.length > maxBytes)) {
+  for (const cached of all) {
+    if (batch.length === maxObjects || (batch.length > 0 && size + cached.bytes.length > maxBytes)) {
       yield batch;
       batch = [];
       size = 0;
     }
-    batch.push(held);
-    size += held.bytes.length;
+    batch.push(cached);
+    size += cached.bytes.length;
   }
   if (batch.length > 0) yield batch;
 }
 
-/** Converts objects by as many calls as they have versions. */
-function begin(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Call {
-  const outcome = convertHeld(format, held, turns).finally(() => {
-    for (const one of held) if (calls.get(one) === call) calls.delete(one);
+/** Converts the objects: one call for each of their versions. */
+function begin(format: ObjectFormat, objects: readonly CachedObject[], turns: Turns): Call {
+  const outcome = convertObjects(format, objects, turns).finally(() => {
+    for (const one of objects) if (calls.get(one) === call) calls.delete(one);
   });
-  const call = { outcome, alone: held.length === 1 };
-  for (const one of held) calls.set(one, call);
+  const call = { outcome, alone: objects.length === 1 };
+  for (const one of objects) calls.set(one, call);
   return call;
 }
 
-async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Promise<void> {
+async function convertObjects(format: ObjectFormat, objects: readonly CachedObject[], turns: Turns): Promise<void> {
   const webhook = format.custom?.webhook as ConvertObjects;
-  const byVersion = new Map<string, { readonly held: CachedObject; readonly object: ApiObject }[]>();
-  for (const one of held) {
+  const byVersion = new Map<string, { readonly cached: CachedObject; readonly object: ApiObject }[]>();
+  for (const one of objects) {
     if (turns.over) await turns.next();
     const object = await inTurns(readObjectInSteps(format, one), turns);
     const same = byVersion.get(object.apiVersion) ?? [];
     byVersion.set(object.apiVersion, same);
-    same.push({ held: one, object });
+    same.push({ cached: one, object });
   }
   for (const same of byVersion.values()) {
-    const objects = await webhook(
+    const converted = await webhook(
       same.map(({ object }) => object),
       format.apiVersion,
     );
     for (const [i, one] of same.entries()) {
       if (turns.over) await turns.next();
-      one.held.converted = await inTurns(describeConverted(format, one.held, objects[i]), turns);
+      one.cached.converted = await inTurns(describeConverted(format, one.cached, converted[i]), turns);
     }
   }
 }
@@ -133,10 +133,10 @@ async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], 
 function* describeConverted(
   format: ObjectFormat,
   { key, revision }: CachedObject,
-  given: ApiObject | undefined,
+  converted: ApiObject | undefined,
 ): Steps<CachedObject> {
-  if (given === undefined) throw new Error('an object has not been converted');
-  const object = { ...given };
+  if (converted === undefined) throw new Error('an object has not been converted');
+  const object = { ...converted };
   if (format.custom !== undefined) yield* format.custom.fromStored(object);
   return yield* describeObject(format, key, object, revision);
 }
@@ -163,6 +163,6 @@ export async function wouldStore(
 
 /** A webhook may return the fields in another order each time. */
 function* isSameJson(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Steps<boolean> {
-  const wanted = yield* readOwnJsonInSteps(yield* storedTextInSteps(format, object));
-  return yield* equalInSteps(wanted, yield* readOwnJsonInSteps(Buffer.from(stored).toString()));
+  const expected = yield* readOwnJsonInSteps(yield* storedTextInSteps(format, object));
+  return yield* equalInSteps(expected, yield* readOwnJsonInSteps(Buffer.from(stored).toString()));
 }

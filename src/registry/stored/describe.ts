@@ -21,7 +21,8 @@ const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
-export const describe = (format: ObjectFormat, entry: Entry): CachedObject => describeParsed(format, entry, undefined);
+export const toCachedObject = (format: ObjectFormat, entry: Entry): CachedObject =>
+  describeParsed(format, entry, undefined);
 
 /** The same in steps, for the sake of large objects. */
 export function* describeInSteps(format: ObjectFormat, entry: Entry): Steps<CachedObject> {
@@ -50,9 +51,9 @@ function describeParsed(format: ObjectFormat, entry: Entry, parsed: ApiObject | 
 }
 
 /** Whether the object may lack what the definition gives it now. One that this server has just written does not. */
-function isToNormalize({ custom, underway }: ObjectFormat, key: string, view: Buffer): boolean {
+function isToNormalize({ custom, pendingCommits }: ObjectFormat, key: string, view: Buffer): boolean {
   if (custom?.normalizes !== true) return false;
-  const mine = underway.get(key);
+  const mine = pendingCommits.get(key);
   return mine === undefined || mine.stored !== view.toString('latin1');
 }
 
@@ -193,8 +194,8 @@ function fieldsOf(
   at: number,
   parsed: ApiObject | undefined,
 ): CachedObject['fields'] | undefined {
-  const known = format.underway.get(key);
-  if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
+  const pending = format.pendingCommits.get(key);
+  if (pending !== undefined && isStored(pending.stored, revision, bytes, at)) return pending.fields;
   try {
     return selectFields(format, parsed ?? (readOwnJson(decodeText(selectableText(format, bytes))) as ApiObject));
   } catch {
@@ -216,14 +217,14 @@ function selectableText({ fields }: ObjectFormat, bytes: ByteString): ByteString
  * Whether the stored bytes are those that a write of `old` would store, whose cached form is `held`: another process, or an
  * earlier version, may have written them in another form.
  */
-export function* isCanonical(format: ObjectFormat, old: ApiObject, held: CachedObject): Steps<boolean> {
-  if (format.foreign.get(held.key) === held.revision) return false;
+export function* isCanonical(format: ObjectFormat, old: ApiObject, cached: CachedObject): Steps<boolean> {
+  if (format.foreign.get(cached.key) === cached.revision) return false;
   const text = yield* storedTextInSteps(format, old);
   const stored = encodeText(text);
   return isStored(
     stored,
-    held.revision,
-    held.bytes,
+    cached.revision,
+    cached.bytes,
     stored.indexOf(',', stored.indexOf(uidMark, format.head.length) + uidMark.length) + 1,
   );
 }
@@ -281,7 +282,7 @@ function unconvertedHead({ kind, apiVersion, head, custom }: ObjectFormat, store
   return found !== head && found.startsWith(group) && found.endsWith(headEnd) ? found : undefined;
 }
 
-/** So many keys are kept; when there are more, all are forgotten: reported again, or stored as they are. */
+/** Maximum number of keys that are kept. When there are more, all are dropped: reported again, or stored as they are. */
 const maxRemembered = 1_000;
 
 function remember(revisions: Map<string, number>, { key, revision }: Pick<Entry, 'key' | 'revision'>): void {

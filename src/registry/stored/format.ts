@@ -22,20 +22,38 @@ export interface ObjectFormat {
   readonly storedApiVersion: string;
   /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
   readonly fields: readonly SelectableField[];
-  /** Objects whose commit is under way, by key: their selectable fields are known when the watch delivers them. */
-  readonly underway: Map<string, Underway>;
-  /** What could not be read, by key: the revision that was reported last. */
+  /** Objects whose commit is pending, by key: their selectable fields are known when the watch delivers them. */
+  readonly pendingCommits: Map<string, PendingCommit>;
+  /** Objects that could not be read: the revision that was reported last, by key. */
   readonly corrupt: Map<string, number>;
-  /** What is cached in another form than it is stored in, by key: its revision. */
+  /** Objects that are cached in another form than they are stored in: their revision, by key. */
   readonly foreign: Map<string, number>;
   readonly report: CorruptReport;
   readonly shared: SharedState;
 }
 
+/** The stored fields of the metadata, in the order in which they are encoded. */
+export const metaFields = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const;
+
 /** Receives the key and the revision of a stored object that cannot be read. */
 export type CorruptReport = (key: string, revision: number) => void;
 
-interface Underway {
+interface PendingCommit {
   readonly stored: ByteString;
   readonly fields: CachedObject['fields'];
 }
@@ -58,14 +76,14 @@ export const newSharedState = (): SharedState => ({
 class Scratch {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-  /** At least so many bytes. */
+  /** A buffer of at least this length in bytes. */
   ofLength(length: number): Buffer {
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(2 * length);
     return this.#buffer;
   }
 }
 
-type Given = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
+type FormatOptions = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
   Partial<Pick<ObjectFormat, 'custom' | 'report' | 'shared'>>;
 
 export const headEnd = '","metadata":{';
@@ -78,14 +96,22 @@ export const headOf = (kind: string, apiVersion: string): ByteString =>
 export const isUnconverted = ({ custom, head }: ObjectFormat, bytes: ByteString): boolean =>
   custom?.webhook !== undefined && !bytes.startsWith(head);
 
-export function formatOf(kind: string, apiVersion: string, given: Given): ObjectFormat {
+export function formatOf(kind: string, apiVersion: string, options: FormatOptions): ObjectFormat {
   const head = headOf(kind, apiVersion);
-  const { namespaced, keyPrefix, fields, custom, report = () => {}, shared = newSharedState() } = given;
+  const { namespaced, keyPrefix, fields, custom, report = () => {}, shared = newSharedState() } = options;
   return {
-    ...{ namespaced, keyPrefix, kind, apiVersion, head, fields, custom, report, shared },
+    namespaced,
+    keyPrefix,
+    kind,
+    apiVersion,
+    head,
+    fields,
+    custom,
+    report,
+    shared,
     storedApiVersion:
       custom === undefined ? apiVersion : apiVersion.slice(0, apiVersion.indexOf('/') + 1) + custom.version,
-    underway: new Map(),
+    pendingCommits: new Map(),
     corrupt: new Map(),
     foreign: new Map(),
   };
@@ -93,7 +119,7 @@ export function formatOf(kind: string, apiVersion: string, given: Given): Object
 
 /** The selectable fields of an object. */
 export function selectFields({ fields }: ObjectFormat, object: ApiObject): CachedObject['fields'] {
-  const found: { [path: string]: string } = {};
-  for (const { path, value } of fields) setKey(found, path, value(object));
-  return found;
+  const values: { [path: string]: string } = {};
+  for (const { path, value } of fields) setKey(values, path, value(object));
+  return values;
 }

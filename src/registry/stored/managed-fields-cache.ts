@@ -52,12 +52,12 @@ export class ManagedFieldsCache {
 
   /** The object's bytes with a 0 in place of its managedFields, and these; undefined when they are not in the cache. */
   splice(key: string, bytes: ByteString): { rest: ByteString; entries: Json[] } | undefined {
-    const known = this.#recent.get(key);
-    if (known === undefined) return undefined;
+    const cached = this.#recent.get(key);
+    if (cached === undefined) return undefined;
     const start = bytes.indexOf(mark) + mark.length;
-    if (!bytes.startsWith(known.text, start)) return undefined;
-    const rest = `${bytes.slice(0, start)}0${bytes.slice(start + known.text.length)}` as ByteString;
-    return { rest, entries: [...known.entries] };
+    if (!bytes.startsWith(cached.text, start)) return undefined;
+    const rest = `${bytes.slice(0, start)}0${bytes.slice(start + cached.text.length)}` as ByteString;
+    return { rest, entries: [...cached.entries] };
   }
 
   /** The JSON text of `metadata.managedFields`. */
@@ -69,10 +69,10 @@ export class ManagedFieldsCache {
   }
 
   #forget(key: string): void {
-    const known = this.#recent.get(key);
-    if (known === undefined) return;
+    const cached = this.#recent.get(key);
+    if (cached === undefined) return;
     this.#recent.delete(key);
-    this.#length -= known.text.length;
+    this.#length -= cached.text.length;
   }
 
   *#entryText(entry: Json): Steps<string> {

@@ -24,8 +24,8 @@ export const unreadable = ({ key }: CachedObject, cause?: unknown): StatusError 
  * are shared.
  * @throws StatusError 500 when its bytes are not JSON
  */
-export function readObject({ shared }: ObjectFormat, held: CachedObject): ApiObject {
-  const { key, bytes } = held;
+export function readObject({ shared }: ObjectFormat, cached: CachedObject): ApiObject {
+  const { key, bytes } = cached;
   const cut = shared.managedFields.splice(key, bytes);
   try {
     if (cut !== undefined) {
@@ -37,13 +37,13 @@ export function readObject({ shared }: ObjectFormat, held: CachedObject): ApiObj
     }
     return readOwnJson(decodeText(bytes)) as ApiObject;
   } catch (error) {
-    throw unreadable(held, error);
+    throw unreadable(cached, error);
   }
 }
 
 /** The same in steps, for a large object. */
-export function* readObjectInSteps({ shared }: ObjectFormat, held: CachedObject): Steps<ApiObject> {
-  const { key, bytes } = held;
+export function* readObjectInSteps({ shared }: ObjectFormat, cached: CachedObject): Steps<ApiObject> {
+  const { key, bytes } = cached;
   const cut = shared.managedFields.splice(key, bytes);
   try {
     if (cut !== undefined) {
@@ -55,7 +55,7 @@ export function* readObjectInSteps({ shared }: ObjectFormat, held: CachedObject)
     }
     return (yield* readOwnJsonInSteps(decodeText(bytes))) as ApiObject;
   } catch (error) {
-    throw unreadable(held, error);
+    throw unreadable(cached, error);
   }
 }
 

@@ -2,16 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
 import { note } from '../testing/fixtures.ts';
-import {
-  describeDeleted,
-  describe as describeEntry,
-  describeInSteps,
-  describeObject,
-  describeText,
-} from './describe.ts';
+import { describeDeleted, describeInSteps, describeObject, describeText, toCachedObject } from './describe.ts';
 import { formatOf } from './format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from './read.ts';
-import { announced, storedText } from './write.ts';
+import { storedText, withPendingCommit } from './write.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
 const entryOf = (text: string, revision = 7) => ({ key: '/configmaps/ns/one', value: Buffer.from(text), revision });
@@ -50,7 +44,7 @@ describe('the selectable fields of a large object', () => {
   it('are read without the rest of it', () => {
     const entry = entryOf(storedText(selecting, large as unknown as ApiObject));
     const parse = vi.spyOn(JSON, 'parse');
-    const { fields } = describeEntry(selecting, entry);
+    const { fields } = toCachedObject(selecting, entry);
     const longest = Math.max(...parse.mock.calls.map(([given]) => given.length));
     parse.mockRestore();
     expect(fields).toEqual({ type: 'é\n', 'spec.a': 'ü' });
@@ -59,8 +53,8 @@ describe('the selectable fields of a large object', () => {
 
   it('that is not written as this server writes it are read all the same', () => {
     const text = storedText(selecting, large as unknown as ApiObject).replace('"type"', ' "type"');
-    expect(describeEntry(selecting, entryOf(text)).fields).toEqual({ type: 'é\n', 'spec.a': 'ü' });
-    expect(isCorrupt(describeEntry(selecting, entryOf(text.replace('[[],', '[[,'))))).toBe(true);
+    expect(toCachedObject(selecting, entryOf(text)).fields).toEqual({ type: 'é\n', 'spec.a': 'ü' });
+    expect(isCorrupt(toCachedObject(selecting, entryOf(text.replace('[[],', '[[,'))))).toBe(true);
   });
 });
 
@@ -71,7 +65,7 @@ describe('the stored form and the cached form of an object', () => {
   it('hold the same object; the cached form has its resourceVersion, labels and metadata text', () => {
     fc.assert(
       fc.property(object, (value) => {
-        const cached = describeEntry(format, entryOf(storedText(format, value)));
+        const cached = toCachedObject(format, entryOf(storedText(format, value)));
         expect(isCorrupt(cached)).toBe(false);
         const read = readObject(format, cached);
         expect(read).toEqual({ ...value, metadata: { ...value.metadata, resourceVersion: '7' } });
@@ -101,7 +95,7 @@ describe('the stored form and the cached form of an object', () => {
         // A field of the object may have the name and the text of its managedFields.
         const whole = JSON.parse(JSON.stringify({ ...value, spec: { managedFields: inside } })) as ApiObject;
         if (own !== undefined) whole.metadata.managedFields = own;
-        const cached = describeEntry(format, entryOf(storedText(format, whole)));
+        const cached = toCachedObject(format, entryOf(storedText(format, whole)));
         const expected = { ...whole, metadata: { ...whole.metadata, resourceVersion: '7' } };
         for (const known of [cachedEntries, inside, own]) {
           format.shared.managedFields.remember(cached.key, known);
@@ -116,7 +110,7 @@ describe('the stored form and the cached form of an object', () => {
     const managedFields = [{ manager: 'ü', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
     const value = note('one', {}) as ApiObject;
     value.metadata = { ...value.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
-    const cached = describeEntry(format, entryOf(storedText(format, value)));
+    const cached = toCachedObject(format, entryOf(storedText(format, value)));
     format.shared.managedFields.remember(cached.key, managedFields);
     const [read] = readObject(format, cached).metadata.managedFields as JsonObject[];
     expect(read?.['fieldsV1']).toBe(fieldsV1);
@@ -146,22 +140,24 @@ describe('the stored form and the cached form of an object', () => {
     });
     const [mine, other] = [of('ü mine'), of('ü ours')];
     const { key } = entryOf('');
-    const fieldsOf = (object: ApiObject) => describeEntry(selecting, entryOf(storedText(selecting, object))).fields;
-    const seen = await announced(selecting, key, mine, storedText(selecting, mine), async () => {
+    const fieldsOf = (object: ApiObject) => toCachedObject(selecting, entryOf(storedText(selecting, object))).fields;
+    const seen = await withPendingCommit(selecting, key, mine, storedText(selecting, mine), async () => {
       const own = fieldsOf(mine);
       const reads = read;
       return { own, reads, others: fieldsOf(other) };
     });
     expect(seen).toEqual({ own: { 'data.a': 'ü mine' }, reads: 1, others: { 'data.a': 'ü ours' } });
-    expect([fieldsOf(mine), read, selecting.underway.size]).toEqual([{ 'data.a': 'ü mine' }, 3, 0]);
-    await expect(announced(selecting, key, mine, '', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-    expect(selecting.underway.size).toBe(0);
+    expect([fieldsOf(mine), read, selecting.pendingCommits.size]).toEqual([{ 'data.a': 'ü mine' }, 3, 0]);
+    await expect(withPendingCommit(selecting, key, mine, '', () => Promise.reject(new Error('lost')))).rejects.toThrow(
+      'lost',
+    );
+    expect(selecting.pendingCommits.size).toBe(0);
   });
 
   it('change only in the resourceVersion when the object is deleted', () => {
     fc.assert(
       fc.property(object, fc.integer({ min: 8, max: 10 ** 9 }), (value, revision) => {
-        const cached = describeEntry(format, entryOf(storedText(format, value)));
+        const cached = toCachedObject(format, entryOf(storedText(format, value)));
         const deleted = describeDeleted(format, cached, revision);
         expect(readObject(format, deleted)).toEqual({
           ...value,
@@ -181,13 +177,13 @@ describe('the stored form and the cached form of an object', () => {
     };
     const stored = storedText(format, value as unknown as ApiObject);
     expect(stored).toContain('"n":1152921504606846976}');
-    expect(readObject(format, describeEntry(format, entryOf(stored)))['n']).toBe(2n ** 60n);
+    expect(readObject(format, toCachedObject(format, entryOf(stored)))['n']).toBe(2n ** 60n);
   });
 
   it('accept a stored value with another order of fields', () => {
     const foreign =
       '{"apiVersion":"v1","metadata":{"labels":{"a":"b"},"uid":"u","name":"one"},"kind":"ConfigMap","x":1}';
-    const cached = describeEntry(format, entryOf(foreign));
+    const cached = toCachedObject(format, entryOf(foreign));
     expect(cached.labels).toEqual({ a: 'b' });
     expect(readObject(format, cached)).toMatchObject({
       kind: 'ConfigMap',
@@ -205,7 +201,7 @@ describe('the stored form and the cached form of an object', () => {
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{',
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"u","labels":{"a"}}}',
   ])('have only the name of a value that cannot be read: %s', (broken) => {
-    const cached = describeEntry(format, entryOf(broken));
+    const cached = toCachedObject(format, entryOf(broken));
     expect(isCorrupt(cached)).toBe(true);
     expect(readObject(format, cached)).toEqual({
       kind: 'ConfigMap',
@@ -227,13 +223,13 @@ describe('a large object', () => {
   const large = note('one', { a: '"}{é€'.repeat(80_000), b: 'x' }) as ApiObject;
   large.metadata = { ...large.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
 
-  it('is described from what is known of it, and read in steps where nothing is', () => {
+  it('is described from its pending commit, and otherwise read in steps', () => {
     const fields = [{ path: 'data.b', value: (of: ApiObject) => (of['data'] as { readonly b: string }).b }];
     const selecting = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields });
     const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']));
     const object = { ...large, data: { ...data, b: 'x' } } as ApiObject;
     const text = storedText(selecting, object);
-    const expected = describeEntry(selecting, entryOf(text));
+    const expected = toCachedObject(selecting, entryOf(text));
     expect(expected.fields).toEqual({ 'data.b': 'x' });
     const parse = vi.spyOn(JSON, 'parse');
     const describing = [
@@ -260,7 +256,7 @@ describe('a large object', () => {
       },
     ],
   ])('is read in steps as it is at once: %s', (_, object) => {
-    const cached = describeEntry(format, entryOf(storedText(format, object as ApiObject)));
+    const cached = toCachedObject(format, entryOf(storedText(format, object as ApiObject)));
     for (const known of [undefined, managedFields]) {
       format.shared.managedFields.remember(cached.key, known);
       const reading = readObjectInSteps(format, cached);

@@ -1,7 +1,6 @@
 import { stringifyJsonInSteps } from '../../codec/index.ts';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject, type Steps } from '../../meta/index.ts';
-import { metaFields } from '../write/metadata.ts';
-import { type ObjectFormat, selectFields } from './format.ts';
+import { metaFields, type ObjectFormat, selectFields } from './format.ts';
 
 /** The stored fields of the metadata, in their order; the managedFields follow them. */
 const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion' && name !== 'managedFields');
@@ -65,22 +64,25 @@ export function storedBytes(text: string): Buffer {
   return out;
 }
 
-/** Commits an object; its text is then not parsed again, for selectable fields or defaults, when the watch delivers it. */
-export async function announced<T>(
+/**
+ * Commits an object. While the commit is pending, the watch that delivers the object does not parse it again for
+ * selectable fields or defaults.
+ */
+export async function withPendingCommit<T>(
   format: ObjectFormat,
   key: string,
   object: ApiObject,
   text: string,
   commit: () => Promise<T>,
 ): Promise<T> {
-  const { fields, underway, custom } = format;
+  const { fields, pendingCommits, custom } = format;
   if (fields.length === 0 && custom?.normalizes !== true) return commit();
   if (custom?.webhook !== undefined && format.storedApiVersion !== format.apiVersion) return commit();
-  const mine = { stored: encodeText(text), fields: selectFields(format, object) };
-  underway.set(key, mine);
+  const pending = { stored: encodeText(text), fields: selectFields(format, object) };
+  pendingCommits.set(key, pending);
   try {
     return await commit();
   } finally {
-    if (underway.get(key) === mine) underway.delete(key);
+    if (pendingCommits.get(key) === pending) pendingCommits.delete(key);
   }
 }

@@ -36,6 +36,7 @@ import {
   type RegistryOptions,
   type ResourceDefinition,
   representList,
+  representObject,
   type Target,
   type WatchOptions,
   type WriteOptions,
@@ -356,15 +357,17 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     write,
     create: async (plural, object, with_) => {
       const change: Change = { verb: 'create', object: { value: object, findings: [] } };
-      return shown(target(plural), await write(plural, {}, change, with_), registry);
+      return shown(target(plural), await write(plural, {}, change, with_));
     },
     change: async (plural, place, change, with_) => {
       const at = typeof place === 'string' ? { name: place } : place;
-      return shown(target(plural, at), await write(plural, at, change, with_), registry);
+      return shown(target(plural, at), await write(plural, at, change, with_));
     },
     read: async (plural, name, read = {}) => {
       const place = target(plural, { name });
-      return JSON.parse(decodeText(registry.encode(place, await registry.get(place, read)))) as ApiObject;
+      return JSON.parse(
+        decodeText(representObject(place, await registry.get(place, read), { as: 'object' })),
+      ) as ApiObject;
     },
     names: async (plural, read = {}, place = {}) => {
       const at = target(plural, place);
@@ -383,9 +386,9 @@ export const followedBench = (): Bench =>
   });
 
 /** The object of a write result, as JSON. */
-function shown(target: Target, { object }: WriteResult, registry: Registry): ApiObject {
+function shown(target: Target, { object }: WriteResult): ApiObject {
   if (object === undefined) throw new Error('the write answers no object');
-  return JSON.parse(decodeText(registry.encode(target, object))) as ApiObject;
+  return JSON.parse(decodeText(representObject(target, object, { as: 'object' }))) as ApiObject;
 }
 
 export const note = (

@@ -25,7 +25,8 @@ import {
   unknownField,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
-import { requestKind, toStorageInSteps } from '../resource/convert.ts';
+import { toStorageInSteps } from '../resource/convert.ts';
+import { requestKind } from '../resource/target.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from '../types.ts';
 
 /**
@@ -40,10 +41,10 @@ export function* decodeBody(
 ): Steps<ApiObject> {
   yield* checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
-  const given = typeOf(value, kind, isCustomObject(target) ? '' : apiVersion);
-  const named = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
+  const bodyType = typeOf(value, kind, isCustomObject(target) ? '' : apiVersion);
+  const typeText = `${bodyType.kind} in version ${quote(parseGroupVersion(bodyType.apiVersion)?.version ?? '')}`;
   try {
-    const { object, unknown } = yield* decode(registry, target, value, given);
+    const { object, unknown } = yield* decode(registry, target, value, bodyType);
     if (options.fieldValidation !== 'Ignore') {
       // Unknown fields of custom objects are found by pruning, after duplicate ones.
       const body = isCustomObject(target) ? { findings } : { findings, json };
@@ -53,7 +54,7 @@ export function* decodeBody(
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
-    throw statusError.badRequest(`${named} cannot be handled as a ${kind}: ${error.message}`, error);
+    throw statusError.badRequest(`${typeText} cannot be handled as a ${kind}: ${error.message}`, error);
   }
 }
 
@@ -63,10 +64,7 @@ export interface Patched {
   readonly findings: readonly string[];
 }
 
-/**
- * Decodes a patched document likewise. @throws StatusError 422, which shows the whole document, when it is no object of
- * the kind
- */
+/** Decodes a patched document likewise. @throws StatusError 422 with the whole document when it is not of the kind */
 export function* decodePatched(
   registry: RegistryContext,
   target: Target,
@@ -76,27 +74,27 @@ export function* decodePatched(
 ): Steps<ApiObject> {
   const { kind, apiVersion } = requestKind(target);
   try {
-    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
+    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is not a JSON object');
     if (isCustomObject(target)) checkPatchedType(target, patched);
     // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
-    const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
-    const { object, unknown } = yield* decode(registry, target, patched, given);
+    const bodyType = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
+    const { object, unknown } = yield* decode(registry, target, patched, bodyType);
     reportStrictErrors(yield* strictErrorsOf({ findings }, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    const [shown, why] =
+    const [text, why] =
       format === 'strategic'
         ? [patchText(patch), conversionError(error.message)]
-        : yield* shownPatched(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch, error);
-    throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
+        : yield* describePatched(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch, error);
+    throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', text, why)]);
   }
 }
 
-/** The patched document as messages show it, and what is wrong with it. */
-function* shownPatched(patched: Json, patch: Json, error: StatusError): Steps<[shown: string, why: string]> {
-  const shown = yield* shownDocument(patched, patch);
-  return [shown, error instanceof NoKind ? `${error.message} in '${shorten(shown, maxShown)}'` : error.message];
+/** The patched document in an error message, and what is wrong with it. */
+function* describePatched(patched: Json, patch: Json, error: StatusError): Steps<[shown: string, why: string]> {
+  const text = yield* documentText(patched, patch);
+  return [text, error instanceof NoKind ? `${error.message} in '${shorten(text, maxShown)}'` : error.message];
 }
 
 /** The message for a value of the wrong type in a strategic merge patch, from that for a JSON body. */
@@ -140,7 +138,7 @@ function warningsOf(error: string): readonly string[] {
   return lines === undefined ? [error] : lines.split('\n').map((line) => line.trim());
 }
 
-/** The patched document as messages show it: keys are sorted in the objects that the patch visits. */
+/** The patched document in an error message: keys are sorted in the objects that the patch visits. */
 function* sorted(value: Json, patch: Json): Steps<Json> {
   if (!isJsonObject(value)) return value;
   const inner = isJsonObject(patch) ? patch : {};
@@ -152,23 +150,23 @@ function* sorted(value: Json, patch: Json): Steps<Json> {
   return out;
 }
 
-function* shownDocument(patched: Json, patch: Json): Steps<string> {
+function* documentText(patched: Json, patch: Json): Steps<string> {
   yield;
   const document = yield* sorted(patched, patch);
   yield;
   return yield* stringifyJsonInSteps(document);
 }
 
-interface GivenType {
+interface ObjectType {
   readonly kind: string;
   readonly apiVersion: string;
 }
 
 /** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none. */
-function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType {
+function typeOf(value: JsonObject, kind: string, apiVersion: string): ObjectType {
   const text = (name: string, fallback: string) => {
-    const given = getKey(value, name);
-    return typeof given === 'string' && given !== '' ? shorten(given) : fallback;
+    const member = getKey(value, name);
+    return typeof member === 'string' && member !== '' ? shorten(member) : fallback;
   };
   return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
 }
@@ -180,36 +178,36 @@ class NoKind extends StatusError {}
 function checkPatchedType(target: Target, patched: JsonObject): void {
   const expected = requestKind(target);
   for (const field of ['apiVersion', 'kind']) {
-    const given = getKey(patched, field) ?? '';
-    if (typeof given === 'string') continue;
-    const why = `json: cannot unmarshal ${jsonType(given)} into Go struct field .${field} of type string`;
+    const member = getKey(patched, field) ?? '';
+    if (typeof member === 'string') continue;
+    const why = `json: cannot unmarshal ${jsonType(member)} into Go struct field .${field} of type string`;
     throw statusError.badRequest(`couldn't get version/kind; json parse error: ${why}`);
   }
   const { kind, apiVersion } = typeOf(patched, '', '');
   if (kind === '') throw new NoKind(400, 'BadRequest', "Object 'Kind' is missing");
   const { group } = parseGroupVersion(apiVersion) ?? {};
   if (group === undefined) throw statusError.badRequest(`unexpected GroupVersion string: ${apiVersion}`);
-  const found = (
+  const errors = (
     [
       ['kind', kind, expected.kind],
       ['apiVersion', apiVersion, expected.apiVersion],
     ] as const
   )
-    .filter(([, given, own]) => given !== own)
-    .map(([field, given, own]) => fieldError.invalid(field, given, `must be ${own}`));
-  if (found.length > 0) throw statusError.invalid({ group, kind }, target.name, found);
+    .filter(([, actual, required]) => actual !== required)
+    .map(([field, actual, required]) => fieldError.invalid(field, actual, `must be ${required}`));
+  if (errors.length > 0) throw statusError.invalid({ group, kind }, target.name, errors);
 }
 
 function* decode(
   registry: RegistryContext,
   target: Target,
   value: JsonObject,
-  given: GivenType,
+  bodyType: ObjectType,
 ): Steps<{ object: ApiObject; unknown: readonly Path[] }> {
   const { kind, apiVersion, type } = requestKind(target);
-  if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
-    if (target.resource.definition.custom !== undefined) rejectCustomType(target, value, given);
-    rejectType(registry, target, given);
+  if (bodyType.kind !== kind || (bodyType.apiVersion !== apiVersion && !isFormer(target, bodyType))) {
+    if (target.resource.definition.custom !== undefined) rejectCustomType(target, value, bodyType);
+    rejectType(registry, target, bodyType);
   }
   const { value: decoded, unknown } = isLarge(value) ? yield* type.decodeInSteps(value) : type.decode(value);
   const object = decoded as ApiObject;
@@ -220,7 +218,7 @@ function* decode(
 }
 
 /** Whether it is a removed version of the subresource's kind that is still accepted. */
-function isFormer(target: Target, { apiVersion }: GivenType): boolean {
+function isFormer(target: Target, { apiVersion }: ObjectType): boolean {
   const { group } = requestKind(target);
   const former = target.resource.subresources.get(target.subresource)?.formerVersions ?? [];
   return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
@@ -241,7 +239,7 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
 class WrongVersion extends StatusError {}
 
 /** Any kind can be decoded as a custom resource, so that validation refuses another one. */
-function rejectCustomType(target: Target, value: JsonObject, { kind, apiVersion }: GivenType): never {
+function rejectCustomType(target: Target, value: JsonObject, { kind, apiVersion }: ObjectType): never {
   const expected = requestKind(target);
   if (apiVersion !== expected.apiVersion) throw wrongVersion(apiVersion, expected.apiVersion);
   const name = at(value, 'metadata', 'name');
@@ -249,28 +247,28 @@ function rejectCustomType(target: Target, value: JsonObject, { kind, apiVersion 
   throw statusError.invalid({ ...expected, kind }, typeof name === 'string' ? name : target.name, [must]);
 }
 
-const wrongVersion = (given: string, expected: string): StatusError =>
+const wrongVersion = (actual: string, expected: string): StatusError =>
   new WrongVersion(
     400,
     'BadRequest',
-    `the API version in the data (${given}) does not match the expected API version (${expected})`,
+    `the API version in the data (${actual}) does not match the expected API version (${expected})`,
   );
 
-function rejectType({ catalog: { resources } }: RegistryContext, target: Target, given: GivenType): never {
+function rejectType({ catalog: { resources } }: RegistryContext, target: Target, bodyType: ObjectType): never {
   const { group, kind, apiVersion } = requestKind(target);
-  const known = resources.filter(({ definition }) =>
+  const ofVersion = resources.filter(({ definition }) =>
     definition.versions.some(
-      ({ version }) => formatGroupVersion({ group: definition.group, version }) === given.apiVersion,
+      ({ version }) => formatGroupVersion({ group: definition.group, version }) === bodyType.apiVersion,
     ),
   );
-  const named = known.filter(({ definition }) => definition.kind === given.kind);
-  if (named.some(({ definition }) => definition.group === group && definition.kind === kind)) {
-    throw wrongVersion(given.apiVersion, apiVersion);
+  const sameKind = ofVersion.filter(({ definition }) => definition.kind === bodyType.kind);
+  if (sameKind.some(({ definition }) => definition.group === group && definition.kind === kind)) {
+    throw wrongVersion(bodyType.apiVersion, apiVersion);
   }
-  if (named.length === 0) {
-    throw unknownKind(given.kind, given.apiVersion, 'objects');
+  if (sameKind.length === 0) {
+    throw unknownKind(bodyType.kind, bodyType.apiVersion, 'objects');
   }
-  const from = `${parseGroupVersion(given.apiVersion)?.version}.${given.kind}`;
+  const from = `${parseGroupVersion(bodyType.apiVersion)?.version}.${bodyType.kind}`;
   throw statusError.badRequest(`converting (${from}) to (${internalName(target)}): unknown conversion`);
 }
 

@@ -1,97 +1,151 @@
 import type { CachedObject } from '../../cache/index.ts';
-import {
-  type ApiObject,
-  atOnce,
-  formatGroupResource,
-  inTurns,
-  StatusError,
-  type Steps,
-  type Turns,
-} from '../../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, inTurns, StatusError, type Steps } from '../../meta/index.ts';
 import type { CommitResult, Write } from '../../store/index.ts';
 import type { RegistryContext } from '../context.ts';
-import { keyOf, objectKey } from '../read/selection.ts';
-import { inStoredVersion } from '../stored/convert.ts';
-import { describe, describeDeleted, describeInSteps, describeObject } from '../stored/describe.ts';
-import { announced, storedBytes, storedTextInSteps } from '../stored/write.ts';
+import { keyOf, objectKey } from '../resource/target.ts';
+import { inStoredVersion, wouldStore } from '../stored/convert.ts';
+import { describeDeleted, describeInSteps, describeObject, isCanonical, toCachedObject } from '../stored/describe.ts';
+import { storedBytes, storedTextInSteps, withPendingCommit } from '../stored/write.ts';
 import type { WriteResult } from '../types.ts';
-import type { Allocations } from './allocator.ts';
-import { catchUp, comparesOf } from './guards.ts';
-import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
+import { catchUp, comparesOf } from './admit.ts';
+import { rejectPresetVersion } from './candidate/metadata.ts';
+import { isUnchanged } from './managed-fields.ts';
+import { type Attempt, nameOf, type Outcome } from './write-request.ts';
 
-/** The outcome of one attempt of a write. `revision`: that of the commit, or of the object that is not changed. */
-export type Outcome =
-  | { readonly kind: 'stored'; readonly result: WriteResult; readonly revision: number }
-  | { readonly kind: 'unchanged'; readonly result: WriteResult; readonly revision: number }
-  /** Another writer was first; `found` is the object stored now. */
-  | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
-  /**
-   * What the attempt depends on besides the object has changed: a value that was allocated for it, or what a guard
-   * requires. This server has seen the change.
-   */
-  | { readonly kind: 'outdated'; readonly pending: PendingObject };
+/** Runs the steps in the turns of the attempt, or at once where it has none. */
+const run = <T>({ turns }: Attempt, steps: Steps<T>): T | Promise<T> =>
+  turns === undefined ? atOnce(steps) : inTurns(steps, turns);
 
-/** Commits the pending object or its removal, unless another writer was first. @throws StatusError 413 */
-export async function commit(
-  request: WriteRequest,
-  pending: PendingObject,
-  old: ApiObject | undefined,
-  held: CachedObject | undefined,
-  allocations: Allocations | undefined,
-  turns: Turns | undefined,
-): Promise<Outcome> {
+/** Compares the candidate with the current object. @throws StatusError 500 for a new object with a resourceVersion */
+export function* compareWithStored(attempt: Attempt): Steps<void> {
+  const { request, candidate, old } = attempt;
+  // A dry run does not check it, as in the reference server.
+  if (old === undefined && !request.dryRun) rejectPresetVersion(candidate.object);
+  if (old === undefined || candidate.remove) return;
+  attempt.unchanged = yield* isUnchanged(candidate.object, old);
+}
+
+/** Ends an attempt that changes nothing. */
+export function skipUnchanged(attempt: Attempt): Promise<void> | undefined {
+  const { request, current } = attempt;
+  if (!attempt.unchanged || current === undefined) return undefined;
+  if (!request.dryRun) return skipUnlessRewritten(attempt, current);
+  endUnchanged(attempt, current);
+  return undefined;
+}
+
+/** An unchanged object is stored all the same where that changes its stored form. */
+async function skipUnlessRewritten(attempt: Attempt, current: CachedObject): Promise<void> {
+  if (!(await rewritesStoredForm(attempt, current))) endUnchanged(attempt, current);
+}
+
+function endUnchanged(attempt: Attempt, current: CachedObject): void {
+  attempt.outcome = { kind: 'unchanged', result: resultOf(attempt, current), revision: current.revision };
+}
+
+/**
+ * Whether the write of an unchanged object brings it to the form in which it would be stored now: in the storage version
+ * of the custom resource, with the present key, as this server encodes it.
+ */
+async function rewritesStoredForm(attempt: Attempt, current: CachedObject): Promise<boolean> {
+  const { request, candidate, old, turns } = attempt;
+  const { registry, target } = request;
+  const { format } = target.resource;
+  if (format.custom === undefined) {
+    if (!(await run(attempt, isCanonical(format, old as ApiObject, current)))) return true;
+    if (registry.store.encrypts !== true) return false;
+  }
+  const { entry } = await registry.store.get(current.key);
+  return entry?.revision === current.revision && !(await wouldStore(format, candidate.object, entry, turns));
+}
+
+/** Commits the candidate or its removal, unless another writer was first. @throws StatusError 413 */
+export async function commit(attempt: Attempt): Promise<void> {
+  const { request, candidate, current, allocations, turns } = attempt;
   const { registry, target, dryRun } = request;
   const { format } = target.resource;
-  const key = held?.key ?? objectKey(target.resource, { namespace: target.namespace, name: nameOf(pending) });
-  const revision = held?.revision ?? 0;
-  const converts = format.custom?.webhook !== undefined && !pending.remove;
-  const object = converts ? await inStoredVersion(format, pending.object) : pending.object;
-  const run = <T>(steps: Steps<T>) => (turns ? inTurns(steps, turns) : atOnce(steps));
-  const text = pending.remove ? '' : await run(storedTextInSteps(format, object));
+  const key = current?.key ?? objectKey(target.resource, { namespace: target.namespace, name: nameOf(candidate) });
+  const revision = current?.revision ?? 0;
+  const converts = format.custom?.webhook !== undefined && !candidate.remove;
+  const object = converts ? await inStoredVersion(format, candidate.object) : candidate.object;
+  const text = candidate.remove ? '' : await run(attempt, storedTextInSteps(format, object));
   if (turns?.over) await turns.next();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = pending.remove ? undefined : storedBytes(text);
-  if (value !== undefined) checkSize(registry, pending.object, value.length);
+  const value = candidate.remove ? undefined : storedBytes(text);
+  if (value !== undefined) checkSize(registry, candidate.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };
-  const cascaded = pending.remove ? cascadeDeletes(request, pending) : [];
-  const guards = [{ key, revision }, ...comparesOf(pending), ...compares];
-  const commit = () => registry.store.commit(guards, [write, ...writes, ...cascaded]);
+  const cascaded = candidate.remove ? cascadeDeletes(attempt) : [];
+  const guards = [{ key, revision }, ...comparesOf(candidate), ...compares];
+  const commitWrites = () => registry.store.commit(guards, [write, ...writes, ...cascaded]);
   const answer = await (dryRun
     ? dryRunCommit(registry, key, revision)
-    : pending.remove
-      ? commit()
-      : announced(format, key, pending.object, text, commit));
-  if (!answer.ok) {
-    const [entry] = answer.found;
-    if ((entry?.revision ?? 0) !== revision) {
-      return { kind: 'conflict', pending, found: entry && (await run(describeInSteps(format, entry))) };
-    }
-    await catchUp(pending, answer.revision);
-    await allocations?.catchUp(answer.revision);
-    return { kind: 'outdated', pending };
+    : candidate.remove
+      ? commitWrites()
+      : withPendingCommit(format, key, candidate.object, text, commitWrites));
+  attempt.outcome = answer.ok
+    ? await storedOutcome(attempt, { key, revision, value, text, object }, answer.revision)
+    : await rejectedOutcome(attempt, revision, answer);
+}
+
+async function rejectedOutcome(
+  attempt: Attempt,
+  revision: number,
+  answer: CommitResult & { readonly ok: false },
+): Promise<Outcome> {
+  const { request, candidate, allocations } = attempt;
+  const [entry] = answer.found;
+  if ((entry?.revision ?? 0) !== revision) {
+    const { format } = request.target.resource;
+    const current = entry && (await run(attempt, describeInSteps(format, entry)));
+    return { kind: 'conflict', candidate, current };
   }
-  const stored = dryRun ? revision : answer.revision;
+  await catchUp(candidate, answer.revision);
+  await allocations?.catchUp(answer.revision);
+  return { kind: 'outdated', candidate };
+}
+
+/** What an attempt has committed. */
+interface Committed {
+  readonly key: string;
+  /** The revision before. */
+  readonly revision: number;
+  /** Undefined for a removal. */
+  readonly value: Buffer | undefined;
+  readonly text: string;
+  /** The object as it is stored. */
+  readonly object: ApiObject;
+}
+
+async function storedOutcome(
+  attempt: Attempt,
+  { key, revision, value, text, object }: Committed,
+  committed: number,
+): Promise<Outcome> {
+  const { request, candidate, current } = attempt;
+  const { target, dryRun, change } = request;
+  const { format } = target.resource;
+  const stored = dryRun ? revision : committed;
   if (!dryRun) {
-    const { managedFields } = pending.object.metadata;
-    format.shared.managedFields.remember(key, pending.remove ? undefined : managedFields, text.length);
+    const { managedFields } = candidate.object.metadata;
+    format.shared.managedFields.remember(key, candidate.remove ? undefined : managedFields, text.length);
   }
-  const described = (at: number, known?: string) => run(describeObject(format, key, pending.object, at, known));
-  // What a webhook has converted is cached as it is stored.
+  const described = (at: number, known?: string) =>
+    run(attempt, describeObject(format, key, candidate.object, at, known));
+  // An object that a webhook has converted is cached as it is stored.
   const describeStored = () =>
-    value === undefined || stored === 0 || object === pending.object
+    value === undefined || stored === 0 || object === candidate.object
       ? described(stored, format.custom === undefined ? text : undefined)
-      : describe(format, { key, value, revision: stored });
-  if (pending.deleteAfterMark === true && !dryRun) return deleteMarked(request, pending, old, await describeStored());
-  if (pending.remove) {
-    const deletes = request.change.verb === 'delete' && held !== undefined;
-    const last = deletes ? held : await described(revision);
-    const gone = dryRun ? last : describeDeleted(format, last, stored);
-    return { kind: 'stored', result: resultOf(request, pending, old, gone), revision: stored };
+      : toCachedObject(format, { key, value, revision: stored });
+  if (candidate.deleteAfterMark === true && !dryRun) return deleteMarked(attempt, await describeStored());
+  if (candidate.remove) {
+    const last = change.verb === 'delete' && current !== undefined ? current : await described(revision);
+    const removed = dryRun ? last : describeDeleted(format, last, stored);
+    return { kind: 'stored', result: resultOf(attempt, removed), revision: stored };
   }
   const cached = dryRun ? undefined : target.resource.cache.get(key);
   const written = cached?.revision === stored ? cached : await describeStored();
-  return { kind: 'stored', result: resultOf(request, pending, old, written), revision: stored };
+  return { kind: 'stored', result: resultOf(attempt, written), revision: stored };
 }
 
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */
@@ -105,11 +159,12 @@ export function checkSize({ store }: RegistryContext, { metadata }: ApiObject, s
   throw new StatusError(413, 'RequestEntityTooLarge', why);
 }
 
-/** Deletes of the objects that are deleted along with the pending one, where they exist. */
-function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObject): Write[] {
+/** Deletes of the objects that are deleted along with the candidate, where they exist. */
+function cascadeDeletes({ request, candidate }: Attempt): Write[] {
+  const { registry, target } = request;
   const { cascadeDelete } = target.resource.definition.strategy;
   if (cascadeDelete === undefined) return [];
-  const place = { namespace: target.namespace, name: nameOf(pending) };
+  const place = { namespace: target.namespace, name: nameOf(candidate) };
   return registry.catalog.resources.flatMap((resource) => {
     const key = cascadeDelete.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
     return key === undefined ? [] : { key };
@@ -117,19 +172,17 @@ function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObje
 }
 
 /** Removes an object that has just been marked as deleted: watches have seen the update. */
-async function deleteMarked(
-  request: WriteRequest,
-  pending: PendingObject,
-  old: ApiObject | undefined,
-  marked: CachedObject,
-): Promise<Outcome> {
+async function deleteMarked(attempt: Attempt, marked: CachedObject): Promise<Outcome> {
+  const { request, candidate } = attempt;
   const { registry, target } = request;
   const { key, revision } = marked;
   const answer = await registry.store.commit([{ key, revision }], [{ key }]);
   const [entry] = answer.ok ? [] : answer.found;
-  if (entry !== undefined) return { kind: 'conflict', pending, found: describe(target.resource.format, entry) };
+  if (entry !== undefined) {
+    return { kind: 'conflict', candidate, current: toCachedObject(target.resource.format, entry) };
+  }
   const object = describeDeleted(target.resource.format, marked, answer.revision);
-  return { kind: 'stored', result: resultOf(request, pending, old, object), revision: answer.revision };
+  return { kind: 'stored', result: resultOf(attempt, object), revision: answer.revision };
 }
 
 /** The result that a commit would have. */
@@ -140,15 +193,10 @@ async function dryRunCommit(registry: RegistryContext, key: string, revision: nu
     : { ok: false, revision: latest, found: [entry] };
 }
 
-export function resultOf(
-  request: WriteRequest,
-  pending: PendingObject,
-  old: ApiObject | undefined,
-  object: CachedObject,
-): WriteResult {
+function resultOf({ request, candidate, old }: Attempt, object: CachedObject): WriteResult {
   const { change, target } = request;
-  const { name = '', uid = '' } = pending.object.metadata;
-  const deleted = change.verb === 'delete' && (pending.remove || pending.deleteAfterMark === true);
+  const { name = '', uid = '' } = candidate.object.metadata;
+  const deleted = change.verb === 'delete' && (candidate.remove || candidate.deleteAfterMark === true);
   return {
     created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
     object: deleted && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,

@@ -9,7 +9,7 @@ import { write } from './write.ts';
 /** How many deletions run at a time. */
 const stride = 32;
 
-/** Deletes the matching objects and returns the list of them as they were. One that is already gone is no error. */
+/** Deletes the matching objects and returns the list of them before. An object that is already gone is not an error. */
 export async function deleteCollection(
   registry: RegistryContext,
   target: Target,
@@ -20,8 +20,8 @@ export async function deleteCollection(
   const deletion = readDeleteOptions(deleteOptions, registry);
   refuseUnsafe(deletion, registry.names);
   warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
-  const found = await list(registry, target, options);
-  const items = [...found.items];
+  const matching = await list(registry, target, options);
+  const items = [...matching.items];
   const turns = writeOptions.turns ?? serverTurns();
   const together = { ...writeOptions, stages: undefined };
   for (let i = 0; i < items.length; i += stride) {
@@ -30,7 +30,7 @@ export async function deleteCollection(
     if (failure !== undefined) throw failure.reason;
     if (turns.over) await turns.next();
   }
-  return { ...found, items };
+  return { ...matching, items };
 }
 
 async function remove(

@@ -74,29 +74,29 @@ export function readDeleteOptions(
   body: JsonObject,
   { names, features }: Pick<RegistryContext, 'names' | 'features'>,
 ): DeleteOptions {
-  const { kind = '', apiVersion, ...given } = body as OptionsBody;
+  const { kind = '', apiVersion, ...fields } = body as OptionsBody;
   if (kind !== '' && kind !== 'DeleteOptions') throw unknownKind(kind, apiVersion || 'v1', 'options');
-  const dryRun = given.dryRun ?? [];
-  const policy = given.propagationPolicy ?? undefined;
-  const orphan = given.orphanDependents ?? undefined;
+  const dryRun = fields.dryRun ?? [];
+  const policy = fields.propagationPolicy ?? undefined;
+  const orphan = fields.orphanDependents ?? undefined;
   const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
   const errors = dryRunErrors(dryRun);
   if (policy !== undefined && orphan !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set';
     errors.push(fieldError.invalid('propagationPolicy', policy, why));
   }
-  const known = policies.find((name) => name === policy);
-  if (policy !== undefined && known === undefined) {
+  const supported = policies.find((name) => name === policy);
+  if (policy !== undefined && supported === undefined) {
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
-  const found = unsafe ? [...errors, ...exclusionErrors(body)] : errors;
-  if (found.length > 0) throw invalidOptions(names, 'DeleteOptions', found);
+  const allErrors = unsafe ? [...errors, ...exclusionErrors(body)] : errors;
+  if (allErrors.length > 0) throw invalidOptions(names, 'DeleteOptions', allErrors);
   return {
     dryRun: isDryRun(dryRun),
-    gracePeriodSeconds: given.gracePeriodSeconds ?? undefined,
-    policy: known ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
-    uid: given.preconditions?.uid ?? undefined,
-    resourceVersion: given.preconditions?.resourceVersion ?? undefined,
+    gracePeriodSeconds: fields.gracePeriodSeconds ?? undefined,
+    policy: supported ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
+    uid: fields.preconditions?.uid ?? undefined,
+    resourceVersion: fields.preconditions?.resourceVersion ?? undefined,
     unsafe,
   };
 }
@@ -151,12 +151,12 @@ export function checkPreconditions(resource: Resource, object: ApiObject, option
 /** The same for a kind with a termination, whose messages differ. */
 function checkTerminationPreconditions({ id }: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
-  for (const [what, wanted, found] of [
+  for (const [what, expected, actual] of [
     ['UID', options.uid, uid],
     ['ResourceVersion', options.resourceVersion, resourceVersion],
   ] as const) {
-    if (wanted === undefined || wanted === found) continue;
-    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    if (expected === undefined || expected === actual) continue;
+    const why = `Precondition failed: ${what} in precondition: ${expected}, ${what} in object meta: ${actual}`;
     throw statusError.conflict(id, name, why);
   }
 }
@@ -185,9 +185,9 @@ export function finalizersFor(
   const isPropagation = (name: string) => name === orphan || name === foreground;
   const fallback = before.find(isPropagation) ?? (byDefault === 'OrphanDependents' ? orphan : undefined);
   const propagation = byDefault === 'Unsupported' ? undefined : policy === undefined ? fallback : finalizerOf[policy];
-  const kept = before.filter((name) => !isPropagation(name));
-  if (propagation !== undefined) kept.push(propagation);
-  // Another order is no change.
-  const known = new Set(before);
-  return kept.length === before.length && kept.every((name) => known.has(name)) ? before : kept;
+  const retained = before.filter((name) => !isPropagation(name));
+  if (propagation !== undefined) retained.push(propagation);
+  // A different order does not count as a change.
+  const present = new Set(before);
+  return retained.length === before.length && retained.every((name) => present.has(name)) ? before : retained;
 }

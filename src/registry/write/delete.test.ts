@@ -92,7 +92,7 @@ describe('delete', () => {
     ).toBeDefined();
   });
 
-  const refusals: [string, JsonObject, number, string][] = [
+  const rejections: [string, JsonObject, number, string][] = [
     [
       'an unknown policy',
       { propagationPolicy: 'Sideways' },
@@ -132,7 +132,7 @@ describe('delete', () => {
       'Operation cannot be fulfilled on ConfigMap "p": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (2). The object might have been modified',
     ],
   ];
-  it.each(refusals)('refuses %s', async (_, options, code, message) => {
+  it.each(rejections)('rejects %s', async (_, options, code, message) => {
     const { create, write } = bench();
     await create('configmaps', note('p'));
     expect(await failure(write('configmaps', { name: 'p' }, remove(options)))).toMatchObject({ code, message });
@@ -176,7 +176,7 @@ describe('deletecollection', () => {
     expect((await made.names('configmaps')).names).toEqual([]);
   });
 
-  it('refuses invalid options before it deletes anything', async () => {
+  it('rejects invalid options before it deletes anything', async () => {
     const made = bench();
     await made.create('configmaps', note('a'));
     expect(await failure(drop(made, {}, { propagationPolicy: 'Sideways' }))).toMatchObject({ code: 422 });
@@ -209,7 +209,7 @@ describe('the unsafe deletion of a corrupt object', () => {
     expect((await store.get('/configmaps/ns/bad')).entry).toBeDefined();
   });
 
-  it('is refused for an object that is not corrupt', async () => {
+  it('is rejected for an object that is not corrupt', async () => {
     const { write } = await holding(true);
     expect(await failure(write('configmaps', { name: 'good' }, remove(unsafe)))).toMatchObject({
       code: 422,
@@ -232,7 +232,7 @@ describe('the unsafe deletion of a corrupt object', () => {
     });
   });
 
-  it('is refused for a collection', async () => {
+  it('is rejected for a collection', async () => {
     const { registry, target } = await holding(true);
     expect(await failure(registry.deleteCollection(target('configmaps'), {}, unsafe, how))).toMatchObject({
       code: 422,

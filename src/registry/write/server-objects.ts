@@ -6,25 +6,26 @@ import {
   inTurns,
   type JsonObject,
   jsonEqualInSteps,
-  type Steps,
+  serverTurns,
   statusError,
+  type WaitingSteps,
 } from '../../meta/index.ts';
-import { type RegistryContext, withStatusErrors } from '../context.ts';
-import { keyOf } from '../read/selection.ts';
+import { type RegistryContext, turnsOf, withStatusErrors } from '../context.ts';
 import type { ServerObjects } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
-import { converted, inStoredVersion, wouldStore } from '../stored/convert.ts';
-import { describe } from '../stored/describe.ts';
+import { keyOf } from '../resource/target.ts';
+import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
+import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
-import { turnsOf } from '../turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
-import { type Conversions, conversionsOf } from './conversions.ts';
-import { setDefaults } from './defaults.ts';
-import { trackManagedFields, trackServerUpdate } from './field-management.ts';
-import { completePendingObject, preparePendingObject } from './prepare.ts';
-import { readWriteRequest } from './read-request.ts';
+import { setDefaults } from './candidate/content.ts';
+import { createCandidate } from './candidate/create.ts';
+import type { Conversions } from './conversions.ts';
+import { trackManagedFields, trackServerUpdate } from './managed-fields.ts';
+import { completeObject } from './prepare.ts';
 import { write } from './write.ts';
+import { conversionsOf, readWriteRequest } from './write-request.ts';
 
 /** How often a change is made again after a conflict. */
 const maxAttempts = 200;
@@ -97,19 +98,18 @@ interface Place {
 /** See `ServerObjects.guaranteedUpdate`. */
 async function guaranteedUpdate(
   registry: RegistryContext,
-  { resource, namespace, name, subresource }: Place,
+  target: Place,
   change: (object: ApiObject) => void,
   dryRun: boolean,
 ): Promise<string> {
+  const { resource, namespace, name } = target;
   const conversions = conversionsOf(resource);
-  const attemptOnce = () =>
-    attemptUpdate(registry, { resource, namespace, name, subresource }, change, dryRun, conversions);
   const { queue } = registry;
   const place = queue.place(keyIn(resource, namespace, name));
   try {
     if (queue.has(place.key)) await queue.enter(place);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
+      const revision = await attemptUpdate(registry, target, change, dryRun, conversions);
       if (revision !== undefined) return String(revision);
       await queue.enter(place);
     }
@@ -129,9 +129,9 @@ async function attemptUpdate(
 ): Promise<number | undefined> {
   const { format, definition } = resource;
   const { ttlSeconds: ttl } = definition.strategy;
-  function* changed(): Steps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
-    const before = yield* readObjectInSteps(format, held);
-    const object = yield* readObjectInSteps(format, held);
+  function* changed(): WaitingSteps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
+    const before = yield* readObjectInSteps(format, current);
+    const object = yield* readObjectInSteps(format, current);
     change(object);
     const unchanged = yield* jsonEqualInSteps(object, before);
     if (subresource !== undefined && !unchanged) {
@@ -139,10 +139,11 @@ async function attemptUpdate(
     }
     return { object, unchanged };
   }
-  const { held, stored } = await load(registry, resource, namespace, name);
-  const { key, revision } = held;
-  const turns = turnsOf({}, held.bytes.length);
-  const run = async <T>(steps: Steps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
+  const { current, stored } = await load(registry, resource, namespace, name);
+  const { key, revision } = current;
+  const turns = conversions === undefined ? turnsOf({}, current.bytes.length) : serverTurns();
+  const run = async <T>(steps: WaitingSteps<T>): Promise<T> =>
+    turns === undefined ? atOnce(steps) : inTurns(steps, turns);
   const { object, unchanged } = await run(changed());
   if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
   const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
@@ -157,18 +158,18 @@ async function attemptUpdate(
 async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
   const { entry } = await registry.store.get(keyIn(resource, namespace, name));
   if (entry === undefined) throw statusError.notFound(resource.id, name);
-  const found = describe(resource.format, entry);
-  if (isCorrupt(found)) throw unreadable(found);
-  const held = await converted(resource.format, found);
-  return { held, stored: entry };
+  const cached = toCachedObject(resource.format, entry);
+  if (isCorrupt(cached)) throw unreadable(cached);
+  const current = await toOwnVersion(resource.format, cached);
+  return { current, stored: entry };
 }
 
 async function readLatest(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
-  const { held } = await load(registry, resource, namespace, name);
-  const turns = turnsOf({}, held.bytes.length);
+  const { current } = await load(registry, resource, namespace, name);
+  const turns = turnsOf({}, current.bytes.length);
   return turns === undefined
-    ? readObject(resource.format, held)
-    : inTurns(readObjectInSteps(resource.format, held), turns);
+    ? readObject(resource.format, current)
+    : inTurns(readObjectInSteps(resource.format, current), turns);
 }
 
 /** See `Registry.newEntry`. */
@@ -182,12 +183,12 @@ export function newEntry(
   const namespace = typeof place === 'string' ? place : '';
   const change = { verb: 'create', object: { value: object, findings: [] } } as const;
   const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
-  const pending = atOnce(preparePendingObject(request, undefined));
-  atOnce(setDefaults(resource, pending.object, request.context));
-  atOnce(trackManagedFields(request, pending, undefined));
-  atOnce(completePendingObject(request, pending, undefined));
-  const { name = '' } = pending.object.metadata;
-  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
+  const candidate = atOnce(createCandidate(request, change));
+  atOnce(setDefaults(resource, candidate.object, request.context));
+  atOnce(trackManagedFields(request, candidate, undefined));
+  atOnce(completeObject(request, candidate, undefined));
+  const { name = '' } = candidate.object.metadata;
+  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, candidate.object)) };
 }
 
 const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
@@ -199,9 +200,9 @@ const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
 });
 
 function find({ catalog }: RegistryContext, key: ResourceKey): Resource {
-  const found = catalog.findResource(key);
-  if (found === undefined) throw statusError.noSuchResource();
-  return found;
+  const resource = catalog.findResource(key);
+  if (resource === undefined) throw statusError.noSuchResource();
+  return resource;
 }
 
 function keyIn(resource: Resource, namespace: string, name: string): string {

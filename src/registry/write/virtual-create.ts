@@ -11,19 +11,17 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { dropGated } from '../../schema/index.ts';
-import type { RegistryContext } from '../context.ts';
-import { requestKind } from '../resource/convert.ts';
+import { type RegistryContext, turnsOf } from '../context.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from '../resource/definition.ts';
+import { requestKind } from '../resource/target.ts';
 import { describeObject } from '../stored/describe.ts';
-import { turnsOf } from '../turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';
+import { admissionRequest } from './admit.ts';
 import { decodeBody } from './body.ts';
-import { trackManagedFields } from './field-management.ts';
-import { metadataOf } from './metadata.ts';
-import { defaultNamespace } from './prepare.ts';
-import { admissionRequest, readWriteRequest } from './read-request.ts';
+import { defaultNamespace, storedMetadata } from './candidate/metadata.ts';
+import { trackManagedFields } from './managed-fields.ts';
 import { serverObjects } from './server-objects.ts';
-import type { PendingObject } from './write-request.ts';
+import { type Candidate, readWriteRequest } from './write-request.ts';
 
 /** The handler that carries out what is posted to the target; undefined where it is stored. */
 export function createHandlerOf(target: Target): CreateHandler | undefined {
@@ -107,17 +105,17 @@ async function readPosted(
   check(target, object);
   const { metadata } = object;
   defaultNamespace(target, metadata);
-  object.metadata = metadataOf(metadata);
-  const pending: PendingObject = { object, remove: false, generated: false };
+  object.metadata = storedMetadata(metadata);
+  const candidate: Candidate = { object, remove: false, generated: false };
   if (target.subresource === '') {
-    const tracking = trackManagedFields(request, pending, undefined);
+    const tracking = trackManagedFields(request, candidate, undefined);
     if (turns) await inTurns(tracking, turns);
     else atOnce(tracking);
   }
-  const attributes = admissionRequest(request, pending, undefined, []);
+  const attributes = admissionRequest(request, candidate, undefined, []);
   options.stages?.enter(Stage.mutatingAdmission);
   await runMutating(registry.admission, attributes);
-  pending.admitted = true;
+  candidate.admitted = true;
   const { gated } = target.resource;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   options.stages?.enter(Stage.validatingAdmission);

@@ -1,7 +1,7 @@
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
+import { parseSchedule, timeZoneErrors } from '../../rules/index.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts';
-import { parseSchedule, timeZoneFaults } from '../../types/cron-schedule.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
@@ -81,7 +81,7 @@ function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowe
 }
 
 const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
-  timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
+  timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneErrors);
 
 /** Rejects a selector in a job template: it is generated for each job. */
 function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {

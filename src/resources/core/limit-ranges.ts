@@ -6,9 +6,8 @@ import {
   parseQuantity,
   qualifiedName,
 } from '../../meta/index.ts';
+import { compareQuantityTexts, isOvercommittable, type ResourceList } from '../../rules/index.ts';
 import { LimitRange, type LimitRangeItem } from '../../types/core-v1.ts';
-import { compareQuantityTexts, type ResourceList } from '../../types/resource-list.ts';
-import { isOvercommittable } from '../../types/resource-names.ts';
 import { roundQuantities, withMissing } from '../pod-template/resource-list.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, unique } from '../shared/field-rules.ts';

@@ -1,5 +1,5 @@
+import { storageClassOf } from '../../rules/index.ts';
 import { PersistentVolumeClaim } from '../../types/core-v1.ts';
-import { storageClassOf } from '../../types/storage-class.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';

@@ -8,14 +8,12 @@ import {
   type Names,
   qualifiedName,
 } from '../../meta/index.ts';
+import { classAnnotation, compareQuantityTexts, isNative } from '../../rules/index.ts';
 import {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   type PersistentVolumeClaimStatus,
 } from '../../types/core-v1.ts';
-import { compareQuantityTexts } from '../../types/resource-list.ts';
-import { isNative } from '../../types/resource-names.ts';
-import { classAnnotation } from '../../types/storage-class.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';

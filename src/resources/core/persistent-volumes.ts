@@ -1,6 +1,6 @@
 import { formatTime } from '../../meta/index.ts';
+import { storageClassOf } from '../../rules/index.ts';
 import { PersistentVolume } from '../../types/core-v1.ts';
-import { storageClassOf } from '../../types/storage-class.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';

@@ -1,7 +1,7 @@
 /** The warnings for persistent volumes and claims. */
 import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { classAnnotation } from '../../rules/index.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../types/core-v1.ts';
-import { classAnnotation } from '../../types/storage-class.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
 

@@ -1,7 +1,7 @@
 /** The cells of pods in tables. */
 import { AgeCell } from '../../registry/index.ts';
+import { isSidecar } from '../../rules/index.ts';
 import type { ContainerStatus, Pod } from '../../types/core-v1.ts';
-import { isSidecar } from '../../types/pod-resources.ts';
 import type { PodObject } from './pod-object.ts';
 
 type Parts = Pick<Pod, 'spec' | 'status'>;

@@ -8,8 +8,8 @@ import {
   type Names,
   qualifiedName,
 } from '../../meta/index.ts';
+import { isSidecar } from '../../rules/index.ts';
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
-import { isSidecar } from '../../types/pod-resources.ts';
 import { MAX_ID } from '../pod-template/security-context.ts';
 import { addressWarnings } from '../shared/addresses.ts';
 import { byRule, eachOf, oneOf, within } from '../shared/field-rules.ts';

@@ -1,8 +1,7 @@
 import { errorsNow, type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
 import type { PartialUpdate } from '../../registry/index.ts';
+import { isSidecar, qosClass, type ResourceList } from '../../rules/index.ts';
 import type { Container } from '../../types/core-v1.ts';
-import { isSidecar, qosClass } from '../../types/pod-resources.ts';
-import type { ResourceList } from '../../types/resource-list.ts';
 import { annotationKeys } from '../pod-template/annotations.ts';
 import { validatePod } from '../pod-template/pod-spec.validation.ts';
 import { eachOf, type PodValidationContext, same } from '../shared/field-rules.ts';

@@ -1,6 +1,6 @@
 import type { Completion } from '../../registry/index.ts';
+import { qosClass } from '../../rules/index.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../../types/core-v1.ts';
-import { qosClass } from '../../types/pod-resources.ts';
 import { Eviction } from '../../types/policy-v1.ts';
 import { completeSelectors } from '../pod-template/affinity.ts';
 import { adoptProfiles } from '../pod-template/app-armor.ts';

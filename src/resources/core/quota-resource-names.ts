@@ -1,6 +1,6 @@
 /** Validation of the resource names of quotas and limit ranges. */
 import { type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
-import { isExtended, isForContainers, isNative, isStandard } from '../../types/resource-names.ts';
+import { isExtended, isForContainers, isNative, isStandard } from '../../rules/index.ts';
 import { validateAmount } from '../pod-template/resources.ts';
 import { byRule } from '../shared/field-rules.ts';
 

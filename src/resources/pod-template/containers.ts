@@ -1,6 +1,6 @@
 import { dns1123Label, type FieldError, fieldError, inRange, portName } from '../../meta/index.ts';
+import { isSidecar } from '../../rules/index.ts';
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../../types/core-v1.ts';
-import { isSidecar } from '../../types/pod-resources.ts';
 import { byRule, eachOf, oneOf, type PodSpecContext } from '../shared/field-rules.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { type ProbeKind, validateLifecycle, validateProbe } from './probes.ts';

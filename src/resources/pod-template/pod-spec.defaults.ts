@@ -1,3 +1,4 @@
+import { aggregateContainers, encodeResourceList, isHugePages, isPodLevelResource } from '../../rules/index.ts';
 import type {
   Container,
   EphemeralContainer,
@@ -7,9 +8,6 @@ import type {
   Probe,
   Volume,
 } from '../../types/core-v1.ts';
-import { aggregateContainers } from '../../types/pod-resources.ts';
-import { encodeResourceList } from '../../types/resource-list.ts';
-import { isHugePages, isPodLevelResource } from '../../types/resource-names.ts';
 import { defaultPullPolicy } from './image.ts';
 import { roundQuantities, withMissing } from './resource-list.ts';
 

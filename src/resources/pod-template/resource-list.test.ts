@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ResourceList } from '../../types/resource-list.ts';
+import type { ResourceList } from '../../rules/index.ts';
 import { withMissing } from './resource-list.ts';
 
 describe('withMissing', () => {

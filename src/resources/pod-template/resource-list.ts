@@ -1,5 +1,5 @@
 import { formatQuantity, parseQuantity, setKey } from '../../meta/index.ts';
-import type { ResourceList } from '../../types/resource-list.ts';
+import type { ResourceList } from '../../rules/index.ts';
 
 const MILLI = 1_000_000n;
 

@@ -11,17 +11,9 @@ import {
   parseQuantity,
   qualifiedName,
 } from '../../meta/index.ts';
-import type { Infer } from '../../schema/index.ts';
 import {
-  type ContainerResizePolicy,
-  PodResourceClaim,
-  type PodSpec,
-  type ResourceClaim,
-  type ResourceRequirements,
-} from '../../types/core-v1.ts';
-import { aggregateContainers } from '../../types/pod-resources.ts';
-import { compareQuantityTexts, type ResourceList } from '../../types/resource-list.ts';
-import {
+  aggregateContainers,
+  compareQuantityTexts,
   isExtended,
   isForContainers,
   isHugePages,
@@ -31,7 +23,16 @@ import {
   isPodLevelResource,
   isStandard,
   podLevelResources,
-} from '../../types/resource-names.ts';
+  type ResourceList,
+} from '../../rules/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import {
+  type ContainerResizePolicy,
+  PodResourceClaim,
+  type PodSpec,
+  type ResourceClaim,
+  type ResourceRequirements,
+} from '../../types/core-v1.ts';
 import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 

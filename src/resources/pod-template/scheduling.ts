@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, qualifiedName, validateSelectorObject } from '../../meta/index.ts';
+import { validateToleration } from '../../rules/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
-import { validateToleration } from '../../types/tolerations.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
 import { validateLabelKeys } from './affinity.ts';
 

@@ -9,7 +9,7 @@ import {
   validateObjectMeta,
 } from '../../meta/index.ts';
 import type { Column, ProjectionSubresource } from '../../registry/index.ts';
-import { scaleKind, scaleObject } from '../../types/scale.ts';
+import { scaleKind, scaleObject } from '../../rules/index.ts';
 import { age, name } from './columns.ts';
 
 const replicas = ['spec', 'replicas'] as const;

@@ -5,13 +5,13 @@ interface TokenRequest extends ApiObject {
   readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
 }
 
-/** For how long tokens are requested (s), and the part of their life after which they are renewed. */
+/** Requested validity of tokens (s), and the fraction of it after which they are renewed. */
 const lifeSeconds = 3_600;
 const renewalPart = 0.8;
 
 /**
- * Tokens of a service account of the system namespace, which is created if it is missing. Each call gives one that is
- * valid; it is renewed before it expires. @throws StatusError
+ * Returns a function that resolves with a valid token of a service account in the system namespace. The account is created
+ * if missing, and the token renewed before it expires. @throws StatusError
  */
 export function accountTokens(
   { client, names, clock }: { readonly client: Client; readonly names: Names; readonly clock: Clock },
@@ -32,7 +32,7 @@ export function accountTokens(
     });
     return tokenOf();
   };
-  let held = { token: '', renewAt: 0, expiresAt: 0 };
+  let current = { token: '', renewAt: 0, expiresAt: 0 };
   let pending: Promise<void> | undefined;
   const renew = async () => {
     const now = clock.now();
@@ -43,17 +43,17 @@ export function accountTokens(
     const { token, expirationTimestamp = '' } = answer.status ?? {};
     const expiresAt = Date.parse(expirationTimestamp);
     if (token === undefined || Number.isNaN(expiresAt)) throw statusError.internal('the server issued no token');
-    held = { token, renewAt: now + (expiresAt - now) * renewalPart, expiresAt };
+    current = { token, renewAt: now + (expiresAt - now) * renewalPart, expiresAt };
   };
   return async () => {
-    if (clock.now() >= held.renewAt) {
+    if (clock.now() >= current.renewAt) {
       pending ??= renew().finally(() => {
         pending = undefined;
       });
       await pending.catch((error: unknown) => {
-        if (clock.now() >= held.expiresAt) throw error;
+        if (clock.now() >= current.expiresAt) throw error;
       });
     }
-    return held.token;
+    return current.token;
   };
 }

@@ -1,4 +1,4 @@
-/** The identity providers of a server, by its flags or by the file of `--authentication-config`. */
+/** The identity providers of a server, from its flags or the file of `--authentication-config`. */
 import {
   type AnonymousAuthConfig,
   type AuthenticationConfiguration,
@@ -11,7 +11,12 @@ import {
 } from '../../access/index.ts';
 import { fieldError, quote } from '../../meta/index.ts';
 import { decodeConfiguration } from '../../schema/index.ts';
-import { accessTypeProblem, decodingFault, parseFound, refuseFields } from '../settings/configuration-file.ts';
+import {
+  accessTypeProblem,
+  decodingProblem,
+  parseDocument,
+  rejectFieldErrors,
+} from '../settings/configuration-file.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import type { authenticationFlags, openIdFlags } from '../settings/openid-flags.ts';
 import { readSettingFile } from '../settings/read-file.ts';
@@ -21,10 +26,10 @@ export type OpenIdSettings = Pick<ServerSettings, keyof typeof openIdFlags>;
 
 export type ProviderSettings = OpenIdSettings & Pick<ServerSettings, keyof typeof authenticationFlags | 'featureGates'>;
 
-/** What a configuration says. */
+/** A valid authentication configuration. */
 export interface ConfiguredAuthentication {
   readonly providers: readonly ConfiguredProvider[];
-  /** Undefined: it says nothing of requests without credentials. */
+  /** Undefined: the configuration does not set it. */
   readonly anonymous: AnonymousAuthConfig | undefined;
 }
 
@@ -37,7 +42,7 @@ export function usesOpenIdFlags(settings: OpenIdSettings): boolean {
   return texts.some((text) => text !== '') || settings.oidcRequiredClaim.length > 0;
 }
 
-/** The identity provider of the flags, if any. @throws StartError that names a flag, or its field of a configuration */
+/** The identity provider of the flags, if any. @throws StartError that names the invalid flag or field */
 export async function configuredByFlags(
   settings: OpenIdSettings,
   rules: AuthenticationRules,
@@ -56,7 +61,7 @@ export async function configuredByFlags(
   return { providers: configuredProviders(configuration, algorithms), anonymous: undefined };
 }
 
-/** The flags as a configuration. @throws StartError */
+/** Converts the flags into a configuration. @throws StartError */
 async function configurationOf(settings: OpenIdSettings): Promise<AuthenticationConfiguration> {
   const { oidcIssuerUrl: url, oidcClientId, oidcGroupsClaim, oidcGroupsPrefix, oidcCaFile } = settings;
   const { oidcUsernameClaim: claim = 'sub' } = settings;
@@ -98,10 +103,10 @@ function requiredOf({ oidcRequiredClaim }: OpenIdSettings): ReadonlyMap<string, 
 
 /** @throws StartError that names every problem */
 function refuse(where: string, configuration: AuthenticationConfiguration, rules: AuthenticationRules): void {
-  refuseFields(`${where}: invalid authentication configuration`, checkAuthentication(configuration, rules));
+  rejectFieldErrors(`${where}: invalid authentication configuration`, checkAuthentication(configuration, rules));
 }
 
-/** What the text of a file says. `anonymousAuth` is the flag, if it is set. @throws StartError that names every problem */
+/** Parses a configuration file. `anonymousAuth` is the flag, if set. @throws StartError that names every problem */
 export function configuredByText(
   path: string,
   text: string,
@@ -112,17 +117,17 @@ export function configuredByText(
   const failed = (why: string) =>
     new StartError(`${flag}: failed to load authentication configuration from file ${quote(path)}: ${why}`);
   if (text === '') throw failed('empty config data');
-  const { value, where } = parseFound(flag, path, text);
+  const { value, where } = parseDocument(flag, path, text);
   const fault = accessTypeProblem('AuthenticationConfiguration', authenticationFormat, value ?? {}, text);
   if (fault !== undefined) throw failed(fault);
   const decoded = decodeConfiguration(authenticationFormat, value, rules.names);
-  if ('problems' in decoded) throw failed(decodingFault(decoded.problems));
+  if ('problems' in decoded) throw failed(decodingProblem(decoded.problems));
   const configuration = decoded.value;
   const anonymous = configuration.anonymous ?? undefined;
   if (anonymous !== undefined && anonymousAuth !== undefined) {
     const why =
       '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file';
-    refuseFields(where, [fieldError.forbidden('anonymous', why)]);
+    rejectFieldErrors(where, [fieldError.forbidden('anonymous', why)]);
   }
   refuse(where, configuration, rules);
   return { providers: configuredProviders(configuration, signingAlgorithms), anonymous };

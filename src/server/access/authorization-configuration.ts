@@ -1,4 +1,4 @@
-/** The authorizers of a server, by its flags or by the file of `--authorization-config`. */
+/** The authorizers of a server, from its flags or the file of `--authorization-config`. */
 import {
   type AuthorizationConfiguration,
   authorizationFormat,
@@ -13,11 +13,16 @@ import { type Names, parseDuration } from '../../meta/index.ts';
 import { decodeConfiguration } from '../../schema/index.ts';
 import type { AuthorizationSettings } from '../settings/authorization-flags.ts';
 import { type AuthorizationMode, isMode, modesOf } from '../settings/authorization-modes.ts';
-import { accessTypeProblem, decodingFault, parseFound, refuseFields } from '../settings/configuration-file.ts';
+import {
+  accessTypeProblem,
+  decodingProblem,
+  parseDocument,
+  rejectFieldErrors,
+} from '../settings/configuration-file.ts';
 import { StartError } from '../start-error.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
 
-/** A webhook as it is configured. */
+/** The configuration of a webhook. */
 export interface ConfiguredWebhook {
   readonly kubeconfig: Kubeconfig;
   readonly version: ReviewVersion;
@@ -28,14 +33,14 @@ export interface ConfiguredWebhook {
   readonly conditions: readonly Condition[];
 }
 
-/** An authorizer as it is configured. */
+/** The configuration of an authorizer. */
 export type ConfiguredAuthorizer =
   | { readonly type: Exclude<AuthorizationMode, 'Webhook'>; readonly name: string }
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: ConfiguredWebhook };
 
 const msOf = (text: string): number => Number(parseDuration(text) / 1_000_000n);
 
-/** The timeout of the webhook of the flags (ms). */
+/** Timeout of the webhook that flags configure (ms). */
 const flagsTimeoutMs = 30_000;
 
 /** The authorizers of the flags. */
@@ -61,36 +66,36 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
   conditions: [],
 });
 
-/** The authorizers in the text of a file. @throws StartError that names every problem */
+/** Parses a configuration file. @throws StartError that names every problem */
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
-  const found = parseFound('--authorization-config', path, text);
+  const document = parseDocument('--authorization-config', path, text);
   const errorsOf = (configuration: AuthorizationConfiguration) =>
     authorizationFormat.check?.(configuration, names) ?? [];
-  if (found.value === null) refuseFields(found.where, errorsOf({}));
+  if (document.value === null) rejectFieldErrors(document.where, errorsOf({}));
   const { kinds, schema } = authorizationFormat;
-  const failed = `${found.where}: failed to load AuthorizationConfiguration from file`;
-  const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, found.value, text);
+  const failed = `${document.where}: failed to load AuthorizationConfiguration from file`;
+  const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, document.value, text);
   if (wrongType !== undefined) throw new StartError(`${failed}: ${wrongType}`);
-  const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
+  const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, document.value, names);
   if ('problems' in decoded) {
-    throw new StartError(`${failed}: ${decodingFault(decoded.problems)}`);
+    throw new StartError(`${failed}: ${decodingProblem(decoded.problems)}`);
   }
   const configuration = decoded.value;
-  refuseFields(found.where, errorsOf(configuration));
+  rejectFieldErrors(document.where, errorsOf(configuration));
   const { authorizers = [] } = configuration;
   const checked = authorizers.map(async ({ webhook }, i) => {
     const file = webhook?.connectionInfo?.kubeConfigFile ?? undefined;
     return file === undefined ? [] : checkKubeconfigPath(`authorizers[${i}].connectionInfo.kubeConfigFile`, file);
   });
-  refuseFields(found.where, (await Promise.all(checked)).flat());
+  rejectFieldErrors(document.where, (await Promise.all(checked)).flat());
   const wrong = misnamed(configuration);
-  if (wrong !== undefined) throw new StartError(`${found.where}: ${wrong}`);
+  if (wrong !== undefined) throw new StartError(`${document.where}: ${wrong}`);
   return authorizers.map(configured);
 }
 
 type Checked = NonNullable<AuthorizationConfiguration['authorizers']>[number];
 
-/** Of an authorizer that has been checked. */
+/** The configuration of an authorizer that has been validated. */
 function configured({ type = '', name = '', webhook }: Checked, index: number): ConfiguredAuthorizer {
   const { kubeConfigFile } = webhook?.connectionInfo ?? {};
   if (webhook === undefined || webhook === null) return { type: type as Exclude<AuthorizationMode, 'Webhook'>, name };

@@ -6,7 +6,7 @@ import { StartError, systemReason } from '../start-error.ts';
 import { createWebhookClient } from '../webhooks/webhook-client.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 import { post } from '../webhooks/webhook-post.ts';
-import { mayRecover } from '../webhooks/webhook-retries.ts';
+import { isRetryable } from '../webhooks/webhook-retries.ts';
 
 /** The kubeconfig of a webhook, and the setting or field that names it. */
 export interface Kubeconfig {
@@ -18,11 +18,11 @@ export interface Kubeconfig {
 export interface AuthorizationClient {
   /** One attempt: the body of the response. Rejects with a CallFailure. */
   readonly call: (review: ByteString) => Promise<string>;
-  /** Ends calls under way. */
+  /** Aborts pending calls. */
   readonly close: () => void;
 }
 
-/** The largest response (bytes), and how many requests are sent at a time. */
+/** Maximum size of a response in bytes, and maximum number of concurrent requests. */
 const limits = { maxAnswer: 256 * 1024, maxRequests: 64 };
 
 /** @throws StartError */
@@ -37,7 +37,7 @@ export async function openAuthorizationWebhook(
     throw new StartError(`${where}: server must be a URL without parameters`);
   }
   const closing = new AbortController();
-  // Every call under way listens.
+  // Every pending call adds a listener.
   setMaxListeners(0, closing.signal);
   const client = (() => {
     try {
@@ -66,10 +66,10 @@ export async function openAuthorizationWebhook(
 function callFailureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return new CallFailure('unknown failure');
   const timedOut = error.cause instanceof Error && error.cause.name === 'AbortError';
-  return new CallFailure(error.message, { timedOut, mayRecover: mayRecover(error) });
+  return new CallFailure(error.message, { timedOut, mayRecover: isRetryable(error) });
 }
 
-/** What is wrong with the path of a kubeconfig. */
+/** Validates the path of a kubeconfig. */
 export async function checkKubeconfigPath(field: string, path: string): Promise<FieldError[]> {
   try {
     return (await stat(path)).isFile() ? [] : [fieldError.invalid(field, path, 'must be a regular file')];

@@ -40,10 +40,14 @@ const allows =
 
 const rbac = { type: 'RBAC', name: 'rbac' };
 const webhook = (name: string, kubeConfigFile: string, more: object = {}) => ({
-  ...{ type: 'Webhook', name },
+  type: 'Webhook',
+  name,
   webhook: {
-    ...{ timeout: '5s', subjectAccessReviewVersion: 'v1', failurePolicy: 'NoOpinion' },
-    ...{ matchConditionSubjectAccessReviewVersion: 'v1', connectionInfo: { type: 'KubeConfigFile', kubeConfigFile } },
+    timeout: '5s',
+    subjectAccessReviewVersion: 'v1',
+    failurePolicy: 'NoOpinion',
+    matchConditionSubjectAccessReviewVersion: 'v1',
+    connectionInfo: { type: 'KubeConfigFile', kubeConfigFile },
     ...more,
   },
 });
@@ -60,7 +64,8 @@ const serverOfFile = (text: string, dependencies: object = {}) =>
 
 async function send(server: OrchServer, user: string, method = 'GET', url = '/api/v1/pods', sent?: object) {
   const { status, headers, body } = await server.client.request({
-    ...{ method, url },
+    method,
+    url,
     headers: { 'content-type': 'application/json', ...(user === '' ? {} : { 'impersonate-user': user }) },
     ...(sent === undefined ? {} : { body: Buffer.from(JSON.stringify(sent)) }),
   });

@@ -27,17 +27,17 @@ import type { ServerSettings } from '../settings/flags.ts';
 import { followFile } from '../settings/followed-file.ts';
 import { readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
-import { pausesOf } from '../webhooks/webhook-retries.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
+import { retryPauses } from '../webhooks/webhook-retries.ts';
 import { type ConfiguredAuthorizer, configuredByFlags, configuredByText } from './authorization-configuration.ts';
 import { openAuthorizationWebhook } from './authorization-webhook.ts';
 
 /** The authorizer of a server. */
 export interface Authorization {
   readonly authorize: Authorizer;
-  /** Whether nodes are authorized, by the graph of what they use. */
+  /** Whether the Node authorizer is on, which uses the node graph. */
   readonly usesNodes: boolean;
-  /** Ends calls of webhooks, and follows no file any longer. */
+  /** Aborts calls of webhooks and stops following the file. */
   readonly close: () => Promise<void>;
 }
 
@@ -50,19 +50,19 @@ interface AuthorizationDependencies extends Pick<Dependencies, 'clock' | 'random
 
 type Settings = AuthorizationSettings & Pick<ServerSettings, 'anonymousAuth' | 'featureGates'>;
 
-/** An authorizer that may be asked until it is closed. */
+/** A chain of authorizers. */
 interface Chain {
   readonly authorize: Authorizer;
   readonly types: ReadonlySet<AuthorizationMode>;
   readonly close: () => void;
 }
 
-/** How long the webhooks of an earlier configuration may still answer (ms): five attempts of 30 seconds. */
+/** How long the webhooks of a replaced configuration stay open (ms): five attempts of 30 seconds. */
 const retirementMs = 180_000;
-/** The pause before the second attempt to call a webhook (ms). */
+/** Delay before the first retry of a webhook call (ms). */
 const backoffMs = 500;
 
-/** `system:masters`, then the authorizers of the flags or of the file. @throws StartError */
+/** Opens the authorizers of the flags or the file, after that of `system:masters`. @throws StartError */
 export async function openAuthorization(
   settings: Settings,
   dependencies: AuthorizationDependencies,
@@ -72,16 +72,16 @@ export async function openAuthorization(
   if (problem !== undefined) throw new StartError(problem);
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const path = settings.authorizationConfig;
-  if (path !== undefined) return followed(path, settings, dependencies);
+  if (path !== undefined) return openFromFile(path, settings, dependencies);
   const { authorize, types, close } = await openChain(configuredByFlags(settings), settings, dependencies);
   return { authorize, usesNodes: types.has('Node'), close: async () => close() };
 }
 
-/** The modes that a reload neither adds nor removes: what feeds them is started once. */
+/** The modes that a reload cannot add or remove: the followers that feed them start once. */
 const fixed = ['RBAC', 'Node'] as const;
 
-/** The authorizers of a file, which is read again when it changes. */
-async function followed(
+/** Opens the authorizers of a file and reloads it when it changes. */
+async function openFromFile(
   path: string,
   settings: Settings,
   dependencies: AuthorizationDependencies,
@@ -161,11 +161,13 @@ async function openChain(
 }
 
 function optionsOf(name: string, { names, clock, random, log, observer }: AuthorizationDependencies) {
-  const warn = rareWarnings(log, clock);
+  const warn = throttleWarnings(log, clock);
   return {
-    ...{ names, clock, observer: observer.authorizer('Webhook', name) },
+    names,
+    clock,
+    observer: observer.authorizer('Webhook', name),
     warn: (text: string, fields: { readonly [name: string]: unknown }) => warn(text, { name, ...fields }),
-    pauses: () => pausesOf(backoffMs, random),
+    pauses: () => retryPauses(backoffMs, random),
   };
 }
 
@@ -193,14 +195,14 @@ const standing: { readonly [mode in Exclude<AuthorizationMode, 'Webhook'>]: Stan
   ABAC: ({ authorizationPolicyFile: path }, { names }) => openPolicies(path, names),
 };
 
-/** Who starts the server with a file may let in strangers by --anonymous-auth, but everything is allowed to none of them. */
+/** A file may combine AlwaysAllow with anonymous requests: these are not allowed everything. */
 const identifiedAllowAuthorizer: Authorizer = Object.assign(
   (attributes: Attributes) =>
     attributes.user.groups.includes(systemUnauthenticated) ? noOpinion : alwaysAllowAuthorizer(attributes),
   alwaysAllowAuthorizer,
 );
 
-/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
+/** Authorizes checks within a request. The request fails when no authorizer allows it and one has failed. */
 export const resourceAuthorizer =
   (authorize: Authorizer): RegistryOptions['authorize'] =>
   async (user, { verb, ...resource }) => {

@@ -7,7 +7,7 @@ import { commitNew } from '../cluster/bootstrap-objects.ts';
 import type { Log } from '../dependencies.ts';
 
 interface BootstrapPolicyOptions {
-  /** May change every role and binding. */
+  /** Has the rights to change every role and binding. */
   readonly client: Client;
   readonly registry: Registry;
   readonly store: Store;
@@ -22,16 +22,16 @@ const plurals: { readonly [kind: string]: string } = {
   Role: 'roles',
   RoleBinding: 'rolebindings',
 };
-/** How often the policy is reconciled again after conflicts with other servers. */
+/** Maximum number of attempts after conflicts with other servers. */
 const maxRounds = 10;
-/** How many new objects share a commit, of which the store limits the writes. */
+/** Maximum number of new objects in one commit; the store limits the writes of a commit. */
 const batchSize = 100;
 
 type Outcome = 'done' | 'conflict';
 
 /**
- * Ensures the default policy until that has succeeded once, and then calls `done`; further calls do nothing. Never
- * rejects: errors are logged.
+ * Returns a function that ensures the default policy and calls `done`; after a success it does nothing. It never rejects:
+ * errors are logged.
  */
 export function createPolicyBootstrap(options: BootstrapPolicyOptions, done: () => void): () => Promise<void> {
   let ensured = false;
@@ -42,15 +42,14 @@ export function createPolicyBootstrap(options: BootstrapPolicyOptions, done: () 
       ensured = true;
       done();
     } catch (error) {
-      options.log.error('the default roles and bindings cannot be kept', { error });
+      options.log.error('failed to reconcile the default roles and bindings', { error });
     }
   };
 }
 
 /**
- * The default roles and bindings allow at least what they should: missing objects are created, missing permissions,
- * subjects, labels and annotations added. Writes nothing when nothing is missing. An object that cannot be corrected is
- * logged. @throws StatusError
+ * Creates missing default roles and bindings, and adds missing permissions, subjects, labels and annotations. Writes
+ * nothing when nothing is missing. Logs objects that cannot be corrected. @throws StatusError
  */
 async function ensureBootstrapPolicy(options: BootstrapPolicyOptions): Promise<void> {
   const { registry, names } = options;
@@ -91,7 +90,7 @@ function batches(objects: readonly PolicyObject[]): PolicyObject[][] {
   return out;
 }
 
-/** Creates all of the objects in one commit, or none when one of them exists by now. */
+/** Creates all objects in one commit, or none when one of them already exists. */
 async function create(
   { registry, store, names }: BootstrapPolicyOptions,
   objects: readonly PolicyObject[],
@@ -103,7 +102,7 @@ async function create(
   return (await commitNew(store, entries)) ? 'done' : 'conflict';
 }
 
-/** Updates the object, or deletes it to be created in the next round. */
+/** Updates the object, or deletes it so that the next round creates it. */
 async function correct({ client, names, log }: BootstrapPolicyOptions, { verb, object }: PolicyStep): Promise<Outcome> {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace, uid = '' } = metadata;
@@ -118,7 +117,7 @@ async function correct({ client, names, log }: BootstrapPolicyOptions, { verb, o
     return 'conflict';
   } catch (error) {
     if (isStatus(error, 404) || isStatus(error, 409)) return 'conflict';
-    log.error('a default role or binding cannot be reconciled', { kind, namespace, name, error });
+    log.error('failed to reconcile a default role or binding', { kind, namespace, name, error });
     return 'done';
   }
 }

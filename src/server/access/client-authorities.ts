@@ -1,4 +1,4 @@
-/** The config map `extension-apiserver-authentication`: tells aggregated API servers which CAs and which proxies to trust. */
+/** The config map `extension-apiserver-authentication`: the CAs and proxies that aggregated API servers trust. */
 import { X509Certificate } from 'node:crypto';
 import type { Client } from '../../client/index.ts';
 import { type ApiObject, at, isStatus, type Names } from '../../meta/index.ts';
@@ -7,7 +7,7 @@ import type { Tls } from '../certificates/tls.ts';
 import { ensureObject } from '../cluster/bootstrap-objects.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 
-/** Expired certificates are kept for this long, because clocks differ (ms). */
+/** Expired certificates stay for this time, because clocks differ (ms). */
 const clockSkewMs = 5 * 60_000;
 
 /** The data of the config map that this server contributes: bundles in PEM, and lists in JSON. */
@@ -42,8 +42,8 @@ export function publishedAuthorities(
 }
 
 /**
- * Merges what this server publishes into the config map, and removes expired certificates. What other servers publish, and
- * other keys, are kept. @throws StatusError
+ * Merges the authorities of this server into the config map, and removes expired certificates. Entries of other servers and
+ * other keys stay. @throws StatusError
  */
 export async function publishClientAuthorities(
   client: Client,
@@ -53,13 +53,13 @@ export async function publishClientAuthorities(
 ) {
   const metadata = { name: 'extension-apiserver-authentication', namespace: names.systemNamespace };
   const place = { apiVersion: 'v1', resource: 'configmaps' };
-  const found = await client.get<ApiObject>({ ...place, ...metadata }).catch((error: unknown) => {
+  const configMap = await client.get<ApiObject>({ ...place, ...metadata }).catch((error: unknown) => {
     if (!isStatus(error, 404)) throw error;
     return undefined;
   });
   const data: { [key: string]: string } = {};
   for (const [key, own] of Object.entries(authorities)) {
-    const value = at(found, 'data', key);
+    const value = at(configMap, 'data', key);
     const current = typeof value === 'string' ? value : '';
     const merged = typeof own === 'string' ? mergeAuthorities([current, own], now) : mergeTexts(current, own);
     if (merged !== '' && merged !== current) data[key] = merged;
@@ -68,10 +68,10 @@ export async function publishClientAuthorities(
   await ensureObject(client, { ...place, kind: 'ConfigMap', metadata, fields: { data } });
 }
 
-/** A list in JSON with the texts that it does not have yet; one that cannot be parsed is replaced. */
+/** Adds missing texts to a list in JSON; a list that cannot be parsed is replaced. */
 function mergeTexts(current: string, own: readonly string[]): string {
-  const known = parseJson(current);
-  const texts = Array.isArray(known) ? known.filter((text) => typeof text === 'string') : [];
+  const parsed = parseJson(current);
+  const texts = Array.isArray(parsed) ? parsed.filter((text) => typeof text === 'string') : [];
   return JSON.stringify([...new Set([...texts, ...own])]);
 }
 
@@ -83,7 +83,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The certificates of all texts that have not expired, without duplicates. */
+/** The unexpired certificates of all texts, without duplicates. */
 function mergeAuthorities(texts: readonly string[], now: number): string {
   const blocks = texts
     .flatMap(pemBlocks)

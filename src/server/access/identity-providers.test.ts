@@ -130,10 +130,13 @@ describe('a file of identity providers', () => {
     const two = { groups: ['a'], id: 'u', tenant: 't' };
     await vi.waitFor(async () => {
       expect(await whoIs(server, await tokenOf(`${base}/one`))).toEqual({
-        ...{ username: 'jane', groups: ['system:authenticated'] },
+        username: 'jane',
+        groups: ['system:authenticated'],
       });
       expect(await whoIs(server, await tokenOf(`${base}/two`, two))).toEqual({
-        ...{ username: 'jane@two', uid: 'u', groups: ['a', 'system:authenticated'] },
+        username: 'jane@two',
+        uid: 'u',
+        groups: ['a', 'system:authenticated'],
         extra: { 'example.com/tenant': ['t'] },
       });
     }, patient);

@@ -8,12 +8,12 @@ import {
 import type { TokenAuthenticator } from '../../auth/index.ts';
 import { fieldError, type Names } from '../../meta/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { refuseFields } from '../settings/configuration-file.ts';
+import { rejectFieldErrors } from '../settings/configuration-file.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import { followFile } from '../settings/followed-file.ts';
 import { readSettingFile } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
 import {
   type ConfiguredAuthentication,
   configuredByFlags,
@@ -25,35 +25,35 @@ import { providerDocuments } from './provider-documents.ts';
 
 export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anonymous'> {
   /**
-   * An authenticator that contains those of the providers. It is made again when the configuration changes: what it
-   * remembers ends with the configuration.
+   * Wraps the authenticators of the providers. `make` is called again when the configuration changes, so that caches end
+   * with the configuration.
    */
   readonly within: (make: (authenticators: readonly TokenAuthenticator[]) => TokenAuthenticator) => TokenAuthenticator;
-  /** Ends requests to providers, and follows no file any longer. */
+  /** Aborts requests to providers and stops following the file. */
   readonly close: () => Promise<void>;
 }
 
 export interface ProviderDependencies extends Pick<Dependencies, 'clock' | 'log'> {
-  /** Is told of every attempt to use a changed configuration. */
+  /** Called after every attempt to use a changed configuration. */
   readonly reloaded: (status: 'success' | 'failure') => void;
 }
 
 /** The issuers and audiences of service account tokens. */
-interface Own {
+interface OwnIssuers {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
 }
 
 /** Time within which the new providers of a changed configuration must be discovered (ms). */
 const discoveryMs = 60_000;
-/** How long requests that began before a change may still use its connections (ms). */
+/** How long the connections of a replaced configuration stay open for requests in flight (ms). */
 const retirementMs = 60_000;
 
 /** The identity providers of the flags or of the file. @throws StartError */
 export async function openProviders(
   settings: ProviderSettings,
   names: Names,
-  own: Own,
+  own: OwnIssuers,
   dependencies: ProviderDependencies,
 ): Promise<IdentityProviders> {
   const features = resolveFeatures(settings.featureGates);
@@ -75,11 +75,11 @@ export async function openProviders(
       'authentication-config file and oidc-* flags are mutually exclusive: write what the flags say into the file',
     );
   }
-  return followed(path, settings, rules, connections, dependencies);
+  return openFromFile(path, settings, rules, connections, dependencies);
 }
 
-/** The providers of a file, which is read again when it changes. */
-async function followed(
+/** Opens the providers of a file and reloads it when it changes. */
+async function openFromFile(
   path: string,
   { anonymousAuth }: ProviderSettings,
   rules: AuthenticationRules,
@@ -95,10 +95,10 @@ async function followed(
     const next = configuredByText(path, changed, rules, anonymousAuth);
     if (JSON.stringify(next.anonymous) !== JSON.stringify(anonymous)) {
       const why = 'changed from initial configuration file';
-      refuseFields('--authentication-config', [fieldError.forbidden('anonymous', why)]);
+      rejectFieldErrors('--authentication-config', [fieldError.forbidden('anonymous', why)]);
     }
     const opened = connections.open(next.providers);
-    if (!(await discovered(opened, clock, closing.signal))) {
+    if (!(await waitForDiscovery(opened, clock, closing.signal))) {
       for (const { connection, isNew } of opened) if (isNew) connection.close();
       throw new StartError('--authentication-config: a new identity provider was not discovered within a minute');
     }
@@ -109,14 +109,14 @@ async function followed(
   return {
     anonymous,
     within(make) {
-      let contained = authenticators;
-      let made = make(contained);
+      let current = authenticators;
+      let authenticate = make(current);
       return (token, audiences) => {
-        if (contained !== authenticators) {
-          contained = authenticators;
-          made = make(contained);
+        if (current !== authenticators) {
+          current = authenticators;
+          authenticate = make(current);
         }
-        return made(token, audiences);
+        return authenticate(token, audiences);
       };
     },
     close: async () => {
@@ -127,14 +127,14 @@ async function followed(
   };
 }
 
-/** Resolves once all new providers are discovered: to false when a minute passes, or the server closes, before that. */
-async function discovered(
+/** Resolves once all new providers are discovered: with false after a minute, or when the server closes first. */
+async function waitForDiscovery(
   opened: readonly Opened[],
   clock: Dependencies['clock'],
   closing: AbortSignal,
 ): Promise<boolean> {
   if (closing.aborted) return false;
-  const added = opened.filter(({ isNew }) => isNew);
+  const newProviders = opened.filter(({ isNew }) => isNew);
   let end = () => {};
   const ended = new Promise<false>((resolve) => {
     end = () => resolve(false);
@@ -143,7 +143,7 @@ async function discovered(
   closing.addEventListener('abort', end);
   try {
     return await Promise.race([
-      Promise.all(added.map(({ connection }) => connection.keys.discovered)).then(() => true),
+      Promise.all(newProviders.map(({ connection }) => connection.keys.discovered)).then(() => true),
       ended,
     ]);
   } finally {
@@ -152,13 +152,13 @@ async function discovered(
   }
 }
 
-/** The connection to a provider, which it keeps for as long as it is configured. */
+/** The connection to a provider; it stays open while the provider is configured. */
 interface Connection {
   readonly keys: ProviderKeys;
   readonly close: () => void;
 }
 
-/** A provider with its connection, which another configuration may have opened. */
+/** A provider with its connection, which the previous configuration may have opened. */
 interface Opened {
   readonly id: string;
   readonly provider: ConfiguredProvider;
@@ -166,41 +166,44 @@ interface Opened {
   readonly isNew: boolean;
 }
 
-/** The connections to the providers of the configuration in use, and those of earlier ones for a while. */
+/** The connections to the providers of the current configuration, and for a while those of replaced ones. */
 class Connections {
   readonly #names: Names;
   readonly #audiences: readonly string[];
   readonly #clock: Dependencies['clock'];
-  readonly #warn: ReturnType<typeof rareWarnings>;
+  readonly #warn: ReturnType<typeof throttleWarnings>;
   #used: ReadonlyMap<string, Connection> = new Map();
   readonly #retired = new Set<Connection>();
 
-  constructor(names: Names, { audiences }: Own, { clock, log }: ProviderDependencies) {
+  constructor(names: Names, { audiences }: OwnIssuers, { clock, log }: ProviderDependencies) {
     this.#names = names;
     this.#audiences = audiences;
     this.#clock = clock;
-    this.#warn = rareWarnings(log, clock);
+    this.#warn = throttleWarnings(log, clock);
   }
 
-  /** Connections to providers: those in use, also with other mappings, and new ones. */
+  /** Opens connections to providers; a provider with the same address keeps its connection. */
   open(providers: readonly ConfiguredProvider[]): Opened[] {
     return providers.map((provider) => {
       const { issuer, discoveryUrl = '', certificateAuthority = '' } = provider;
       const id = JSON.stringify([issuer, discoveryUrl, certificateAuthority]);
-      const known = this.#used.get(id);
-      return { id, provider, connection: known ?? this.#connect(provider), isNew: known === undefined };
+      const existing = this.#used.get(id);
+      return { id, provider, connection: existing ?? this.#connect(provider), isNew: existing === undefined };
     });
   }
 
-  /** Uses opened connections and no others. Returns the authenticators of their providers. */
+  /** Replaces the connections in use. Returns the authenticators of their providers. */
   use(opened: readonly Opened[]): TokenAuthenticator[] {
     const before = this.#used;
     this.#used = new Map(opened.map(({ id, connection }) => [id, connection]));
     for (const [id, connection] of before) if (!this.#used.has(id)) this.#retire(connection);
     return opened.map(({ provider, connection: { keys } }) =>
       openIdAuthenticator({
-        ...{ provider, keys, names: this.#names },
-        ...{ clock: this.#clock, audiences: this.#audiences },
+        provider,
+        keys,
+        names: this.#names,
+        clock: this.#clock,
+        audiences: this.#audiences,
       }),
     );
   }
@@ -211,7 +214,7 @@ class Connections {
 
   #connect({ issuer, discoveryUrl, certificateAuthority }: ConfiguredProvider): Connection {
     const documents = providerDocuments(certificateAuthority);
-    const failed = (why: string) => this.#warn('the identity provider cannot be discovered', { issuer, why });
+    const failed = (why: string) => this.#warn('failed to discover the identity provider', { issuer, why });
     const keys = new ProviderKeys({ issuer, discoveryUrl, get: documents.get, clock: this.#clock, failed });
     return {
       keys,

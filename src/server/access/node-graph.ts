@@ -7,8 +7,8 @@ import type { ResourceSlice } from '../../types/resource-v1beta2.ts';
 import type { VolumeAttachment } from '../../types/storage-v1.ts';
 
 /**
- * Fills the graph from the watch caches of pods, volumes, attachments and slices, and keeps it current. Resolves when it is
- * loaded. Rejects when the registry is closed before.
+ * Fills the graph from the watch caches of pods, volumes, attachments and slices, and keeps it up to date. Resolves once it
+ * is loaded. Rejects when the registry is closed first.
  */
 export async function followNodes(registry: Registry, graph: NodeGraph, { domain, labels }: Names): Promise<void> {
   const mirrorAnnotation = `${labels}/config.mirror`;

@@ -30,18 +30,22 @@ async function check(
       apiVersion === 'example.com/v1' && kind === 'Limit'
         ? { group: 'example.com', version: 'v1', resource: 'limits', namespaced: true }
         : undefined,
-    registry: () =>
-      ({
+    backend: {
+      registry: {
         objects: {
           read: async (id: string, _: string, name: string) => {
             if (stored === undefined) throw statusError.notFound({ group, resource: id }, name);
             return stored;
           },
         },
-      }) as unknown as Registry,
+      } as unknown as Registry,
+    },
   });
   const found = await checks.get(`${resource}.${group}`)?.({
-    ...{ requester: user, namespace: '', requestName: '', oldObject: undefined },
+    requester: user,
+    namespace: '',
+    requestName: '',
+    oldObject: undefined,
     object: object as ApiObject,
     ...write,
   });

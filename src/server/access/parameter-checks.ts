@@ -1,4 +1,4 @@
-/** Who may write a policy or a binding with parameters: only those who may read the parameters. */
+/** Only users who may read the parameters of a policy or binding may write it. */
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, systemMasters } from '../../auth/index.ts';
 import { type ApiObject, fieldError, jsonEqual, type Names, parseGroupVersion, type User } from '../../meta/index.ts';
@@ -10,7 +10,7 @@ interface CheckOptions {
   readonly authorize: Authorizer;
   readonly names: Names;
   readonly findKind: PluginInitializer['findKind'];
-  readonly registry: () => Pick<Registry, 'objects'>;
+  readonly backend: { readonly registry: Pick<Registry, 'objects'> };
 }
 
 interface Spec {
@@ -53,13 +53,13 @@ async function checkPolicy(options: CheckOptions, { requester, object, oldObject
 }
 
 /**
- * What `paramRef` refers to must be readable; an update is checked whatever it changes. Unless the policy tells their kind,
- * objects of all kinds must be.
+ * The objects of `paramRef` must be readable, also for an update that does not change it. When the policy does not tell their
+ * kind, objects of all kinds must be.
  */
 async function checkBinding(options: CheckOptions, { requester, object }: CheckedWrite, policies: string) {
   const { paramRef, policyName = '' } = specOf(object);
   if (paramRef === undefined || requester.groups.includes(systemMasters)) return [];
-  const reading = options.registry().objects.read(policies, '', policyName);
+  const reading = options.backend.registry.objects.read(policies, '', policyName);
   const policy = await reading.catch(() => undefined);
   const { paramKind } = specOf(policy);
   const { place, unknown } = paramKind === undefined ? { place: anything } : placeOf(options, paramKind);
@@ -85,12 +85,12 @@ const anything = { group: '*', version: '*', resource: '*' };
 
 /** The resource of a kind of parameters; `unknown`: the kind is not served. */
 function placeOf({ findKind }: CheckOptions, { apiVersion = '', kind = '' }: Infer<typeof ParamKind>) {
-  const found = findKind(apiVersion, kind);
-  const { group, version, resource } = found ?? { ...anything, ...parseGroupVersion(apiVersion) };
-  return { place: { group, version, resource }, unknown: found === undefined };
+  const kindPlace = findKind(apiVersion, kind);
+  const { group, version, resource } = kindPlace ?? { ...anything, ...parseGroupVersion(apiVersion) };
+  return { place: { group, version, resource }, unknown: kindPlace === undefined };
 }
 
-/** A user as the reference server prints it. */
+/** Formats a user like the reference server. */
 function userText({ name, uid = '', groups, extra = {} }: User): string {
   const entries = Object.entries(extra)
     .sort(([a], [b]) => (a < b ? -1 : 1))

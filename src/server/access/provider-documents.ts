@@ -1,23 +1,23 @@
 import { Agent, get } from 'node:https';
 import type { GetDocument } from '../../access/index.ts';
-import { wholeResponse } from '../webhooks/whole-response.ts';
+import { readResponse } from '../webhooks/read-response.ts';
 
-/** The largest document (bytes), and how long it may take (ms). */
+/** Maximum size of a document in bytes, and timeout of a request (ms). */
 const maxDocument = 1024 * 1024;
 const timeoutMs = 10_000;
 
 export interface ProviderDocuments {
   /** Gets a document over TLS. Follows no redirect. */
   readonly get: GetDocument;
-  /** Ends requests under way. */
+  /** Aborts pending requests. */
   readonly close: () => void;
 }
 
-/** Documents of an identity provider, whose certificate is verified by authorities in PEM, or by those that Node trusts. */
+/** Gets the documents of an identity provider. `ca` in PEM verifies its certificate; default: the authorities that Node trusts. */
 export function providerDocuments(ca: string | undefined): ProviderDocuments {
   const agent = new Agent({
     minVersion: 'TLSv1.2',
-    // Also where the environment says otherwise.
+    // Overrides the environment.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
   });
@@ -28,7 +28,7 @@ export function providerDocuments(ca: string | undefined): ProviderDocuments {
       const signal = AbortSignal.any([closing.signal, ends]);
       try {
         const outgoing = get(url, { agent, signal, headers: { accept: 'application/json' } });
-        const { incoming, body } = await wholeResponse(outgoing, maxDocument);
+        const { incoming, body } = await readResponse(outgoing, maxDocument);
         const { statusCode: status = 0, statusMessage: statusText = '' } = incoming;
         return { status, statusText, text: body.toString() };
       } catch (error) {

@@ -1,13 +1,13 @@
 import { type Authorizer, escalationChecks, type RbacIndex, type WriteCheck } from '../../auth/index.ts';
 import { formatGroupResource, type Names } from '../../meta/index.ts';
 import { consistentCache, type ObjectFollower, type Registry } from '../../registry/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { Backend } from '../backend.ts';
 
 const rbacResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const;
 
 /**
- * Fills the index from the watch caches of roles and bindings, and keeps it current: what this server writes is in it
- * before the write is answered. Resolves when the index is loaded. Rejects when the registry is closed before.
+ * Fills the index from the watch caches of roles and bindings, and keeps it up to date: writes of this server are in it before
+ * their response. Resolves once the index is loaded. Rejects when the registry is closed first.
  */
 export function followRoles(registry: Registry, index: RbacIndex, names: Names): Promise<void> {
   const setRole: ObjectFollower = (namespace, name, object) => index.setRole(namespace, name, object);
@@ -19,7 +19,7 @@ export function followRoles(registry: Registry, index: RbacIndex, names: Names):
   ).then(() => {
     index.loaded = true;
   });
-  // Also when nobody waits for it.
+  // A failure is reported to those who wait for it.
   loading.catch(() => {});
   return loading;
 }
@@ -31,16 +31,15 @@ interface CheckOptions {
   readonly index: RbacIndex;
   readonly authorize: Authorizer;
   readonly names: Names;
-  readonly store: Store;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'store' | 'registry'>;
 }
 
 /** The checks of writes of roles and bindings, by resource. */
-export function roleChecks({ store, registry, ...options }: CheckOptions): ReadonlyMap<string, WriteCheck> {
+export function roleChecks({ backend, ...options }: CheckOptions): ReadonlyMap<string, WriteCheck> {
   const ids = new Set(rbacResources.map((resource) => idOf(resource, options.names)));
   const synced = async () => {
-    const followed = registry().resources.filter(({ id }) => ids.has(formatGroupResource(id)));
-    await Promise.all(followed.map((resource) => consistentCache({ store }, resource)));
+    const resources = backend.registry.resources.filter(({ id }) => ids.has(formatGroupResource(id)));
+    await Promise.all(resources.map((resource) => consistentCache(backend, resource)));
   };
   return escalationChecks({ ...options, synced });
 }

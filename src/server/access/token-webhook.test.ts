@@ -72,8 +72,11 @@ async function start(path: string, options: ServerOptions = {}) {
   const store = openMemoryStore({ clock: systemClock });
   const server = await createServer(
     {
-      ...{ controllers: '-*', apiDomain: 'k8s.io', serviceAccountIssuer: issuer },
-      ...{ authenticationTokenWebhookConfigFile: path, ...options },
+      controllers: '-*',
+      apiDomain: 'k8s.io',
+      serviceAccountIssuer: issuer,
+      authenticationTokenWebhookConfigFile: path,
+      ...options,
     },
     { store, log },
   );
@@ -121,8 +124,11 @@ describe('a token webhook', () => {
     });
     expect(reviews).toEqual([
       {
-        ...{ kind: 'TokenReview', apiVersion: `authentication.k8s.io/${version}`, metadata: {} },
-        ...{ spec: { token: 'abc', audiences: [issuer] }, status: { user: {} } },
+        kind: 'TokenReview',
+        apiVersion: `authentication.k8s.io/${version}`,
+        metadata: {},
+        spec: { token: 'abc', audiences: [issuer] },
+        status: { user: {} },
       },
     ]);
     expect(urls).toEqual(['/review?timeout=30s']);

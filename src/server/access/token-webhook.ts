@@ -5,9 +5,9 @@ import type { Dependencies, Log } from '../dependencies.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
 import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
-import { retriedCall } from '../webhooks/webhook-retries.ts';
+import { withRetries } from '../webhooks/webhook-retries.ts';
 
 export type TokenWebhookSettings = Pick<
   ServerSettings,
@@ -20,13 +20,13 @@ export interface TokenWebhookDependencies extends Pick<Dependencies, 'clock' | '
   readonly webhooks: Pick<RegisteredWebhooks, 'open'>;
 }
 
-/** How many reviews are sent at a time, and how many tokens may wait for an answer. */
+/** Maximum number of concurrent reviews, and of tokens that wait for a response. */
 const maxReviews = 100;
 const maxWaiting = 1_000;
-/** Before the second attempt (ms). */
+/** Delay before the first retry (ms). */
 const backoffMs = 500;
 
-/** The authenticator of the webhook of the settings; undefined: there is none. @throws StartError */
+/** Opens the token webhook of the settings; undefined without one. @throws StartError */
 export async function openTokenWebhook(
   settings: TokenWebhookSettings,
   names: Names,
@@ -37,11 +37,13 @@ export async function openTokenWebhook(
   if (path === undefined) return undefined;
   const version = versionOf(settings);
   const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
-  const post = retriedCall({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
-  const warn = rareWarnings(log, clock);
+  const post = withRetries({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
+  const warn = throttleWarnings(log, clock);
   let waiting = 0;
   const authenticate = tokenWebhookAuthenticator({
-    ...{ names, version, audiences },
+    names,
+    version,
+    audiences,
     post: async (review) => {
       if (waiting === maxWaiting) throw new Error(`${maxWaiting} tokens wait for the webhook already`);
       waiting++;
@@ -56,11 +58,11 @@ export async function openTokenWebhook(
   return cachedAuthenticator(authenticate, clock, tokenCounts.cache, { valid: lifetime, unknown: lifetime });
 }
 
-function versionOf({ authenticationTokenWebhookVersion: given }: TokenWebhookSettings) {
-  const version = tokenReviewVersions.find((one) => one === given);
+function versionOf({ authenticationTokenWebhookVersion: requestedVersion }: TokenWebhookSettings) {
+  const version = tokenReviewVersions.find((one) => one === requestedVersion);
   if (version !== undefined) return version;
   const supported = tokenReviewVersions.map((one) => JSON.stringify(one)).join(', ');
   throw new StartError(
-    `--authentication-token-webhook-version: unsupported authentication webhook version ${JSON.stringify(given)}, supported versions are ${supported}`,
+    `--authentication-token-webhook-version: unsupported authentication webhook version ${JSON.stringify(requestedVersion)}, supported versions are ${supported}`,
   );
 }

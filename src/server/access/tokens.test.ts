@@ -8,11 +8,12 @@ import { inProcessTransport } from '../../client/index.ts';
 import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
 import { openMemoryStore, type Store } from '../../store/index.ts';
 import { storeWith } from '../../store/testing/store-with.ts';
+import { Backend } from '../backend.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../dependencies.ts';
 import { createServer, type OrchServer } from '../server.ts';
 import type { ServerOptions } from '../settings/server-options.ts';
-import { serviceAccountKeysOf } from './service-account-keys.ts';
+import { openServiceAccountKeys } from './service-account-keys.ts';
 
 const servers: OrchServer[] = [];
 afterEach(async () => {
@@ -156,10 +157,8 @@ describe('the keys of service account tokens', () => {
 
   it('are those of the serving certificate, too, where none is given to verify', async () => {
     const settings = { serviceAccountKeyFile: [], serviceAccountSigningKeyFile: signing, tlsPrivateKeyFile: verifying };
-    const store = () => {
-      throw new Error('not used');
-    };
-    const { verification } = await (await serviceAccountKeysOf(settings, store))();
+    // A backend that is not open throws when it is used.
+    const { verification } = await (await openServiceAccountKeys(settings, new Backend()))();
     expect(verification.map(({ algorithm }) => algorithm)).toEqual(['ES384', 'RS256']);
   });
 

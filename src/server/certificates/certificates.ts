@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../../meta/index.ts';
 import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../../pki/index.ts';
 import type { Store } from '../../store/index.ts';
-import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from '../commands/files.ts';
-import { ownAuthority, readOr, sharedAuthority, subjectText } from './authority.ts';
+import { ensureFolder, readIfExists, readPrivate, writePrivate, writePublic } from '../private-files.ts';
+import { ownAuthority, sharedAuthority, subjectText, tryRead } from './authority.ts';
 
 /** The certificate authority of the server, its serving certificate and the administrator's client certificate. */
 export interface Certificates {
@@ -17,9 +17,9 @@ export interface Certificates {
 }
 
 export interface CertificateOptions {
-  /** Folder of the certificates and keys, created if missing. Undefined: they are kept in memory. */
+  /** Folder of the certificates and keys, created if missing. Undefined: they stay in memory. */
   readonly folder: string | undefined;
-  /** The store that keeps the authority for all of its servers. Default: the folder does. */
+  /** The store with the authority that all of its servers share. Default: the authority is in the folder. */
   readonly sharedBy?: Store | undefined;
   readonly names: Names;
   readonly bindAddress: string;
@@ -33,14 +33,13 @@ export interface CertificateOptions {
 const day = 86_400_000;
 const authorityDays = 10 * 365;
 const leafDays = 3 * 365;
-/** A certificate that expires sooner is renewed at startup, so that a server can run for a year. */
+/** Certificates that expire sooner are renewed at startup, so that a server can run for a year. */
 const renewDays = 365;
 
 const authorityNameOf = ({ product }: Names) => `${product}-ca`;
 
 /**
- * A client certificate of the server's authority, valid from an hour before `now` (milliseconds since 1970) for `lifeMs`
- * after it.
+ * Issues a client certificate, valid from an hour before `now` (milliseconds since 1970) until `lifeMs` after it.
  */
 export const issueClientCertificate = (
   authority: CertKeyPair,
@@ -69,10 +68,10 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   const authorityName = authorityNameOf(names);
   if (folder !== undefined) await ensureFolder(folder);
   const request = { commonName: authorityName, usage: 'authority', ...life(authorityDays) } as const;
-  const wanted = { request, renewBefore: now + renewDays * day };
+  const authorityRequest = { request, renewBefore: now + renewDays * day };
   const authority = await (sharedBy === undefined
-    ? ownAuthority(folder, wanted)
-    : sharedAuthority(sharedBy, folder, wanted));
+    ? ownAuthority(folder, authorityRequest)
+    : sharedAuthority(sharedBy, folder, authorityRequest));
   const end = Date.parse(new X509Certificate(authority.cert).validTo);
   const leaf = life(leafDays);
   const leafLife = { notBefore: leaf.notBefore, notAfter: Math.min(leaf.notAfter, end) };
@@ -131,7 +130,7 @@ async function ensureLeaf(
 ): Promise<CertKeyPair> {
   if (folder === undefined) return issueCertificate(request, issuer);
   const files = filesOf(folder, name);
-  const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
+  const [cert, key] = [await readIfExists(files.cert), await readPrivate(files.key)];
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, request, now, issuer)) return { cert, key };
   const fresh = issueCertificate(request, issuer);
   await writePrivate(files.key, fresh.key);
@@ -140,8 +139,8 @@ async function ensureLeaf(
 }
 
 function isUsable(pair: CertKeyPair, request: CertificateRequest, now: number, issuer: CertKeyPair): boolean {
-  const certificate = readOr(() => new X509Certificate(pair.cert));
-  const key = readOr(() => createPrivateKey(pair.key));
+  const certificate = tryRead(() => new X509Certificate(pair.cert));
+  const key = tryRead(() => createPrivateKey(pair.key));
   if (certificate === undefined || key === undefined) return false;
   const signer = new X509Certificate(issuer.cert);
   return (

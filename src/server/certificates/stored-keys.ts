@@ -1,11 +1,11 @@
-/** Keys and other secrets that a server generates, and that all servers of a store share. */
+/** Generated keys and other secrets that all servers of a store share. */
 import type { Entry, Store } from '../../store/index.ts';
 
-/** The keys of the store below which generated secrets are: no resource has this prefix, so that no request reads them. */
+/** Prefix of generated secrets in the store. No resource has it, so that requests cannot read them. */
 export const secretsPrefix = '/keys/';
 
 /**
- * The value of the key; when it is absent, that of `make`, which is then stored unless another server is first.
+ * Returns the value of the key. When it is absent, stores the result of `make`, unless another server is first.
  * @throws StoreError
  */
 export async function getOrCreate(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../../meta/index.ts';
 import { formatPem, issueCertificate } from '../../pki/index.ts';
-import { kubeletTrustOf, tlsOf } from './tls.ts';
+import { loadTls, readKubeletTrust } from './tls.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
 const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
@@ -17,7 +17,7 @@ const [first = '', second = ''] = [one?.cert, other?.cert];
 function authorities(text: string): Promise<string | undefined> {
   writeFileSync(path, text);
   const none = { kubeletClientCertificate: undefined, kubeletClientKey: undefined };
-  return kubeletTrustOf({ kubeletCertificateAuthority: path, ...none }).then(({ ca }) => ca);
+  return readKubeletTrust({ kubeletCertificateAuthority: path, ...none }).then(({ ca }) => ca);
 }
 
 it.each([
@@ -46,7 +46,7 @@ function twice(cert: string): Buffer {
   return Buffer.concat([raw, raw]);
 }
 
-type Settings = Parameters<typeof tlsOf>[0];
+type Settings = Parameters<typeof loadTls>[0];
 
 describe('the certificates that controllers publish and sign with', () => {
   const settings: Settings = {
@@ -62,7 +62,7 @@ describe('the certificates that controllers publish and sign with', () => {
     clusterSigningKeyFile: undefined,
     dataDir: undefined,
   };
-  const read = (given: Partial<Settings>) => tlsOf({ ...settings, ...given }, namesFor('k8s.io'), Date.now());
+  const read = (given: Partial<Settings>) => loadTls({ ...settings, ...given }, namesFor('k8s.io'), Date.now());
   const file = (name: string, text: string) => {
     const at = join(mkdtempSync(join(tmpdir(), 'orch-')), name);
     writeFileSync(at, text, { mode: 0o600 });

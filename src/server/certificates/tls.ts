@@ -44,10 +44,10 @@ export interface Tls {
 }
 
 /**
- * The certificates of the settings and of the data directory; `sharedBy` is the store that keeps the authority, if one
- * does. @throws StartError, StoreError
+ * Loads the certificates of the settings and the data directory. `sharedBy` is the store with the shared authority, if any.
+ * @throws StartError, StoreError
  */
-export async function tlsOf(settings: TlsSettings, names: Names, now: number, sharedBy?: Store): Promise<Tls> {
+export async function loadTls(settings: TlsSettings, names: Names, now: number, sharedBy?: Store): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
   const { rootCaFile, clusterSigningCertFile: cert, clusterSigningKeyFile: key } = settings;
   const own = await ensureCertificates({
@@ -62,14 +62,20 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number, sh
   const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
   const requestHeaderCa =
     proxyCaFile === undefined ? undefined : await readAuthorities('requestheader-client-ca-file', proxyCaFile);
-  const given = await readGivenPair('tls-cert-file', tlsCertFile, 'tls-private-key-file', tlsPrivateKeyFile);
-  // The chain of a given certificate serves as CA bundle, because its root is not known.
-  const authority = given?.cert ?? own.authority.cert;
+  const configuredPair = await readCertificatePair(
+    'tls-cert-file',
+    tlsCertFile,
+    'tls-private-key-file',
+    tlsPrivateKeyFile,
+  );
+  // The chain of a configured certificate serves as CA bundle, because its root is unknown.
+  const authority = configuredPair?.cert ?? own.authority.cert;
   return {
-    ...(given ?? own.server),
+    ...(configuredPair ?? own.server),
     authority,
     rootCa: rootCaFile === undefined ? authority : await readAuthorities('root-ca-file', rootCaFile),
-    signing: (await readGivenPair('cluster-signing-cert-file', cert, 'cluster-signing-key-file', key)) ?? own.authority,
+    signing:
+      (await readCertificatePair('cluster-signing-cert-file', cert, 'cluster-signing-key-file', key)) ?? own.authority,
     clientCa: own.authority.cert + clientCa,
     clientAuthority: own.authority,
     requestHeaderCa,
@@ -77,8 +83,8 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number, sh
   };
 }
 
-/** When certificates expire that are in use (seconds since 1970), by what they are used for. */
-export function expiriesOf(tls: Tls | undefined): ReadonlyMap<string, number> {
+/** The expiry of the current certificates (seconds since 1970) by their use. */
+export function certificateExpiries(tls: Tls | undefined): ReadonlyMap<string, number> {
   if (tls === undefined) return new Map();
   const used = { serving: tls.cert, signing: tls.signing.cert, admin: tls.admin.cert };
   return new Map(
@@ -86,19 +92,19 @@ export function expiriesOf(tls: Tls | undefined): ReadonlyMap<string, number> {
   );
 }
 
-/** The CA bundle and the client certificate for connections to kubelets. @throws StartError */
-export async function kubeletTrustOf(
+/** Reads the CA bundle and the client certificate for connections to kubelets. @throws StartError */
+export async function readKubeletTrust(
   settings: Pick<ServerSettings, 'kubeletCertificateAuthority' | 'kubeletClientCertificate' | 'kubeletClientKey'>,
 ): Promise<KubeletTrust> {
   const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = settings;
   return {
     ...(ca === undefined ? {} : { ca: await readAuthorities('kubelet-certificate-authority', ca) }),
-    ...(await readGivenPair('kubelet-client-certificate', cert, 'kubelet-client-key', key)),
+    ...(await readCertificatePair('kubelet-client-certificate', cert, 'kubelet-client-key', key)),
   };
 }
 
-/** The pair of two files, which are both given or neither. @throws StartError */
-export async function readGivenPair(
+/** Reads a certificate and its key; undefined when the files are not set. @throws StartError */
+export async function readCertificatePair(
   certFlag: string,
   certPath: string | undefined,
   keyFlag: string,
@@ -116,13 +122,13 @@ export async function readGivenPair(
   return { cert, key };
 }
 
-/** The certificates of a file, without other text. @throws StartError */
+/** Reads the certificates of a file and drops other text. @throws StartError */
 export async function readAuthorities(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   const where = `--${flag}=${JSON.stringify(path)}`;
   const blocks = pemBlocks(text).filter(({ type }) => type === 'CERTIFICATE');
-  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
-  if (begun > blocks.length || !blocks.every(({ bytes }) => isCertificate(bytes))) {
+  const headerCount = text.split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (headerCount > blocks.length || !blocks.every(({ bytes }) => isCertificate(bytes))) {
     throw new StartError(`${where} holds a broken certificate`);
   }
   if (blocks.length === 0) throw new StartError(`${where} holds no certificate in PEM`);

@@ -3,7 +3,7 @@ import type { Tls } from './tls.ts';
 
 type Bundles = Pick<Tls, 'clientCa' | 'requestHeaderCa'>;
 
-/** The certificate authorities of clients and of authenticating proxies; none before the server listens. */
+/** The certificate authorities of clients and authenticating proxies; none before the server listens. */
 export class TrustedAuthorities {
   #bundles: Bundles | undefined;
   #clients: TrustPool | undefined;
@@ -17,7 +17,7 @@ export class TrustedAuthorities {
   readonly clients = (): TrustPool | undefined => this.#clients;
   readonly proxies = (): TrustPool | undefined => this.#proxies;
 
-  /** From now on these are trusted, also by open connections. A bundle that is the same keeps what is known of them. */
+  /** Replaces the trusted bundles, also for open connections. An unchanged bundle keeps its pool. */
   replace(bundles: Bundles): void {
     const { clientCa, requestHeaderCa } = bundles;
     if (clientCa !== this.#bundles?.clientCa) this.#clients = new TrustPool(clientCa);

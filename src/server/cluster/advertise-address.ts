@@ -6,16 +6,16 @@ import type { ServerSettings } from '../settings/flags.ts';
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
 /**
- * The address that the server advertises: --advertise-address, else --bind-address if others can reach it, else the
- * first reachable address of the host, preferably of the primary service IP family. Undefined: there is none.
+ * Returns the address that the server advertises: --advertise-address, else --bind-address if others can reach it, else the
+ * first reachable address of the host, preferably of the primary service IP family. Undefined when there is none.
  */
 export function advertisedAddress(
   settings: Pick<ServerSettings, 'advertiseAddress' | 'bindAddress' | 'serviceClusterIpRange'>,
   interfaces: Interfaces,
 ): string | undefined {
   const { advertiseAddress, bindAddress, serviceClusterIpRange } = settings;
-  const given = advertiseAddress ?? bindAddress;
-  if (isReachable(given)) return given;
+  const configuredAddress = advertiseAddress ?? bindAddress;
+  if (isReachable(configuredAddress)) return configuredAddress;
   const addresses = Object.values(interfaces)
     .flatMap((list) => list ?? [])
     .filter(({ internal, address }) => !internal && isReachable(address))

@@ -18,8 +18,8 @@ export interface RegistrationOptions {
 
 /**
  * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
- * versions that are no longer served. After the start (`atStart` false) this is done for custom resources only: other
- * servers may be of a release that serves other built-in versions. Writes nothing when nothing differs.
+ * versions that are no longer served. After the start (`atStart` false) it handles custom resources only: other servers may
+ * be of a release that serves other built-in versions. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
  */
 export async function registerApiServices(options: RegistrationOptions, atStart: boolean): Promise<void> {
@@ -29,24 +29,24 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   if (resource === undefined) return;
   const place = { apiVersion: `${group}/v1`, resource: 'apiservices' };
   const { items } = await client.list<ApiObject>(place);
-  const found = new Map(items.map((item) => [item.metadata.name ?? '', item]));
-  const wanted = servedVersions(registry, names);
+  const existing = new Map(items.map((item) => [item.metadata.name ?? '', item]));
+  const expected = servedVersions(registry, names);
   const label = `kube-aggregator.${names.labels}/automanaged`;
   const isDue = (managed: string | undefined) => managed === 'true' || (atStart && managed === 'onstart');
 
-  const missing = [...wanted].filter(([name, { managed }]) => !found.has(name) && isDue(managed));
+  const missing = [...expected].filter(([name, { managed }]) => !existing.has(name) && isDue(managed));
   const entries = missing.map(([name, { spec, managed }]) => {
     const metadata = { name, labels: { [label]: managed } };
     const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
     return registry.newEntry(resource, object, ownManager);
   });
   if (!(await commitNew(store, entries))) {
-    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
+    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server created some of them');
   }
-  const managed = [...found].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
-  const defined = managed.every(([name]) => wanted.has(name)) ? none : await definedVersions(registry);
+  const managed = [...existing].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
+  const defined = managed.every(([name]) => expected.has(name)) ? noVersions : await definedVersions(registry);
   for (const [name, object] of managed) {
-    const { spec } = wanted.get(name) ?? {};
+    const { spec } = expected.get(name) ?? {};
     const { uid = '', resourceVersion = '' } = object.metadata;
     if (spec !== undefined && !jsonEqual(object['spec'] ?? {}, spec)) {
       await client.update({ ...place, name }, { ...object, spec }, { fieldManager: ownManager });
@@ -56,9 +56,9 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   }
 }
 
-const none: ReadonlySet<string> = new Set();
+const noVersions: ReadonlySet<string> = new Set();
 
-/** The APIServices of the versions that stored definitions declare as served: this server may not serve them yet. */
+/** Names of the APIServices for the served versions of stored definitions, which this server may not serve yet. */
 async function definedVersions(registry: Registry): Promise<ReadonlySet<string>> {
   const definitions = await registry.objects.list(CustomResourceDefinition, '', true);
   const versions = definitions.flatMap(({ spec }) =>
@@ -67,18 +67,18 @@ async function definedVersions(registry: Registry): Promise<ReadonlySet<string>>
   return new Set(versions);
 }
 
-/** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
+/** Values of the label: built-in group versions are reconciled at the start, those of custom resources always. */
 type Managed = 'onstart' | 'true';
 
-interface Wanted {
+interface ExpectedService {
   readonly spec: JsonObject;
   readonly managed: Managed;
 }
 
-/** What is wanted of each served group version, by the name of its APIService. */
-function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
+/** The expected APIServices of all served group versions, by name. */
+function servedVersions(registry: Registry, names: Names): Map<string, ExpectedService> {
   const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
-  const found = new Map<string, Wanted>();
+  const services = new Map<string, ExpectedService>();
   for (const { definition } of registry.resources) {
     const { group, versions, custom } = definition;
     const { priority, versionPriorities = {} } = custom === undefined ? (builtin.get(group) ?? {}) : { priority: 1000 };
@@ -86,8 +86,8 @@ function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
     for (const { version } of versions) {
       const versionPriority = custom === undefined ? (versionPriorities[version] ?? usual(version)) : 100;
       const spec = { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority };
-      found.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
+      services.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
     }
   }
-  return found;
+  return services;
 }

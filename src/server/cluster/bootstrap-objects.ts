@@ -45,19 +45,19 @@ interface BootstrapOptions {
   readonly names: Names;
 }
 
-/** How often missing objects are looked up again because another server has created some of them. */
+/** Maximum number of attempts when other servers create some of the objects at the same time. */
 const maxRounds = 10;
 
 /**
- * Creates the objects that every server has, again when they were deleted: the system namespaces, the system priority
- * classes, the mandatory and suggested flow control objects, and `more`. Existing objects are not changed. The missing
+ * Creates missing objects that every cluster has: the system namespaces, the system priority
+ * classes, the mandatory and suggested flow control objects, and `additional`. Existing objects are not changed. The missing
  * ones are created in one commit.
  */
 export async function createBootstrapObjects(
   options: BootstrapOptions,
-  more: readonly BootstrapObject[],
+  additional: readonly BootstrapObject[],
 ): Promise<void> {
-  const objects = [...more, ...bootstrapObjects(options.names)];
+  const objects = [...additional, ...bootstrapObjects(options.names)];
   for (let round = 0; round < maxRounds; round++) {
     const entries = await Promise.all(objects.map((object) => missingEntry(options, object)));
     if (await commitNew(options.store, entries.flat())) return;
@@ -69,7 +69,7 @@ export async function createBootstrapObjects(
   );
 }
 
-/** Creates the config map that tells since which day the last use of tokens in secrets is recorded. @throws StatusError */
+/** Creates the config map with the day since which the last use of tokens in secrets is recorded. @throws StatusError */
 export async function ensureTokenTracking(client: Client, { systemNamespace }: Names, now: number): Promise<void> {
   const metadata = { name: trackingMap, namespace: systemNamespace };
   const since = new Date(now).toISOString().slice(0, 10);
@@ -95,7 +95,7 @@ function bootstrapObjects(names: Names): BootstrapObject[] {
   ];
 }
 
-/** The entry of the object; none when it exists, or when its resource is not served. */
+/** The entry of a missing object; none when it exists, or its resource is not served. */
 async function missingEntry({ registry }: BootstrapOptions, object: BootstrapObject): Promise<NewEntry[]> {
   const { apiVersion, kind, metadata, fields, manager = ownManager } = object;
   const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
@@ -106,7 +106,7 @@ async function missingEntry({ registry }: BootstrapOptions, object: BootstrapObj
   return [registry.newEntry(resource, { kind, apiVersion, metadata, ...fields }, manager)];
 }
 
-/** Creates all of the objects in one commit; false when one of them exists by now, and none is created. */
+/** Creates all objects in one commit. Resolves with false, and creates none, when one of them already exists. */
 export async function commitNew(store: Store, entries: readonly NewEntry[]): Promise<boolean> {
   if (entries.length === 0) return true;
   const { ok } = await store.commit(
@@ -116,7 +116,7 @@ export async function commitNew(store: Store, entries: readonly NewEntry[]): Pro
   return ok;
 }
 
-/** Creates the object; undefined when its resource is not served. */
+/** Creates the object; resolves with undefined when its resource is not served. */
 async function createOwn(client: Client, object: BootstrapObject): Promise<ApiObject | undefined> {
   const { resource, apiVersion, kind, metadata, fields, manager = ownManager } = object;
   const { namespace } = metadata;
@@ -130,19 +130,19 @@ async function createOwn(client: Client, object: BootstrapObject): Promise<ApiOb
 }
 
 /**
- * Creates the object, or patches the labels and fields that differ; its other fields stay. `first` are fields of a new
+ * Creates the object, or patches the labels and fields that differ; its other fields stay. `initialFields` are fields of a new
  * object that are not reconciled afterwards. Undefined when its resource is not served.
  * @throws StatusError, 409 when another writer was first
  */
 export async function ensureObject(
   client: Client,
   object: BootstrapObject,
-  first: JsonObject = {},
+  initialFields: JsonObject = {},
 ): Promise<ApiObject | undefined> {
-  return reconcileObject(client, object, await findObject(client, object), first);
+  return reconcileObject(client, object, await findObject(client, object), initialFields);
 }
 
-/** The object as it is stored; undefined when it is missing, or its resource is not served. @throws StatusError */
+/** Reads the object; undefined when it is missing, or its resource is not served. @throws StatusError */
 export async function findObject(client: Client, object: BootstrapObject): Promise<ApiObject | undefined> {
   return client.get<ApiObject>(placeOf(object)).catch((error: unknown) => {
     if (!isStatus(error, 404)) throw error;
@@ -150,21 +150,21 @@ export async function findObject(client: Client, object: BootstrapObject): Promi
   });
 }
 
-/** The same as `ensureObject` with what `findObject` has found. */
+/** Like `ensureObject`, with the result of `findObject`. */
 export async function reconcileObject(
   client: Client,
   object: BootstrapObject,
-  found: ApiObject | undefined,
-  first: JsonObject = {},
+  current: ApiObject | undefined,
+  initialFields: JsonObject = {},
 ): Promise<ApiObject | undefined> {
   const { metadata, fields = {} } = object;
   const { labels } = metadata;
-  if (found === undefined)
-    return createOwn(client, { ...object, fields: applyMergePatch(fields, first) as JsonObject });
-  const wanted: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
-  if (includes(found, wanted)) return found;
-  const { resourceVersion = '' } = found.metadata;
-  const guarded = applyMergePatch(wanted, { metadata: { resourceVersion } });
+  if (current === undefined)
+    return createOwn(client, { ...object, fields: applyMergePatch(fields, initialFields) as JsonObject });
+  const desired: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
+  if (includes(current, desired)) return current;
+  const { resourceVersion = '' } = current.metadata;
+  const guarded = applyMergePatch(desired, { metadata: { resourceVersion } });
   return client.patch(placeOf(object), 'merge', guarded, { fieldManager: ownManager });
 }
 
@@ -172,13 +172,15 @@ function placeOf({ resource, apiVersion, metadata: { name, namespace } }: Bootst
   return { apiVersion, resource, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Whether a value includes the wanted one; lists must have the same length. */
-function includes(found: Json | undefined, wanted: Json): boolean {
-  if (Array.isArray(wanted)) {
+/** Whether the current value includes the desired one; lists must have the same length. */
+function includes(current: Json | undefined, desired: Json): boolean {
+  if (Array.isArray(desired)) {
     return (
-      Array.isArray(found) && found.length === wanted.length && wanted.every((item, i) => includes(found[i], item))
+      Array.isArray(current) &&
+      current.length === desired.length &&
+      desired.every((item, i) => includes(current[i], item))
     );
   }
-  if (!isJsonObject(wanted)) return found === wanted;
-  return isJsonObject(found) && Object.entries(wanted).every(([key, value]) => includes(found[key], value));
+  if (!isJsonObject(desired)) return current === desired;
+  return isJsonObject(current) && Object.entries(desired).every(([key, value]) => includes(current[key], value));
 }

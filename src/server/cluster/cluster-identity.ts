@@ -3,7 +3,7 @@ import type { Store, StoreSnapshot } from '../../store/index.ts';
 import { getOrCreate } from '../certificates/stored-keys.ts';
 import { StartError } from '../start-error.ts';
 
-/** What all servers of one store share. */
+/** The identity that all servers of a store share. */
 export interface ClusterIdentity {
   /** The API domain of the stored objects. */
   readonly domain: string;
@@ -11,7 +11,7 @@ export interface ClusterIdentity {
   readonly tokenKey: string;
 }
 
-/** The key of the identity; keys of resources have a second slash. */
+/** The store key of the identity; keys of resources have a second slash. */
 export const identityKey = '/identity';
 const tokenKeyBytes = 32;
 
@@ -47,7 +47,7 @@ async function newIdentity(store: Store, domain: string, random: Random, place: 
 /** Every server creates the system priority classes, whose API group has its domain. */
 export const classPrefix = '/priorityclasses/';
 const classGroup = 'scheduling.';
-/** Where they were before keys were those of the reference server. */
+/** Their prefix before keys followed the reference server. */
 const formerClassPrefix = `/priorityclasses.${classGroup}`;
 
 /** The domain of the objects in a store without an identity; undefined for an empty store. @throws StartError */
@@ -61,7 +61,7 @@ async function storedDomain(store: Store, place: string): Promise<string | undef
   );
 }
 
-/** The API domain of the objects of a store without a server; undefined when nothing tells. @throws StartError, StoreError */
+/** Detects the API domain of the objects in a snapshot; undefined when none tells it. @throws StartError, StoreError */
 export async function domainOf(snapshot: StoreSnapshot): Promise<string | undefined> {
   let domain: string | undefined;
   for await (const page of snapshot.pages()) {
@@ -97,7 +97,7 @@ function jsonOf(value: Uint8Array): Json | undefined {
   }
 }
 
-/** The identity of the value of its key. @throws StartError */
+/** Parses a stored identity. @throws StartError */
 export function readIdentity(value: Uint8Array, place: string): ClusterIdentity {
   const stored = jsonOf(value);
   const { domain, tokenKey } = isJsonObject(stored) ? stored : {};

@@ -48,7 +48,7 @@ const statusOf = (name: string, { healthy, message }: Health): ApiObject => ({
   conditions: [{ type: 'Healthy', status: healthy ? 'True' : 'False', message }],
 });
 
-/** The same with components that run in this process: those are healthy as long as it answers. */
+/** Components of this process are healthy; all others are probed. */
 export const probeOthers =
   (inProcess: ReadonlySet<string>): ProbeComponent =>
   (name, port) =>

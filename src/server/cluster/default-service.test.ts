@@ -164,7 +164,7 @@ describe('the default ServiceCIDR', () => {
     expect(await cidrs(['10.9.0.0/24'], warn)).toEqual({ cidrs: ['10.0.0.0/24', 'fd00::/112'] });
     expect(warn).toHaveBeenCalledWith(
       'the default ServiceCIDR differs from --service-cluster-ip-range; delete it to have it created again',
-      { held: ['10.0.0.0/24', 'fd00::/112'], cidrs: ['10.9.0.0/24'] },
+      { currentCidrs: ['10.0.0.0/24', 'fd00::/112'], cidrs: ['10.9.0.0/24'] },
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The service reconciler: keeps the default ServiceCIDR, the service of the API server in the namespace `default`, and
- * the endpoint of this server in it.
+ * The service reconciler: maintains the default ServiceCIDR, the service of the API server in the namespace `default`, and
+ * the endpoint of this server.
  */
 import type { Client } from '../../client/index.ts';
 import {
@@ -38,7 +38,7 @@ export interface ServiceReconcilerOptions {
 const namespace = 'default';
 const servicePort = 443;
 
-/** The tasks of the service reconciler. Neither rejects: errors are logged. */
+/** The tasks of the service reconciler. They never reject: errors are logged. */
 export interface ServiceReconciler {
   /** Reconciles all objects, and renews the lease of the endpoint of this server. */
   readonly reconcile: () => Promise<void>;
@@ -54,11 +54,11 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): Serv
     if (!logged.has(text)) log.warn(text, fields);
     logged.add(text);
   };
-  /** Whether the last call was refused as invalid. */
+  /** Whether the last call was rejected as invalid. */
   let refused = false;
-  /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
+  /** The target port of the last correction: at startup and on listen. Later changes by users stay. */
   let corrected: number | undefined;
-  /** The endpoint with a lease of this server. */
+  /** The leased endpoint of this server. */
   let leased: ServerEndpoint | undefined;
   let withdrawn = false;
   const renewEndpoint = async () => {
@@ -134,13 +134,13 @@ async function ensureServiceCidr(
   const { fields, ...object } = defaultServiceCidr(names, settings);
   const { cidrs } = fields.spec;
   const range = await ensureObject(client, object, fields);
-  const held = at(range, 'spec', 'cidrs');
-  if (range === undefined || jsonEqual(held, cidrs)) return range;
-  if (Array.isArray(held) && held.length === 1 && held[0] === cidrs[0]) {
+  const currentCidrs = at(range, 'spec', 'cidrs');
+  if (range === undefined || jsonEqual(currentCidrs, cidrs)) return range;
+  if (Array.isArray(currentCidrs) && currentCidrs.length === 1 && currentCidrs[0] === cidrs[0]) {
     return ensureObject(client, { ...object, fields });
   }
   warn('the default ServiceCIDR differs from --service-cluster-ip-range; delete it to have it created again', {
-    held,
+    currentCidrs,
     cidrs,
   });
   return undefined;
@@ -182,18 +182,18 @@ async function ensureService(options: ServiceReconcilerOptions, correct: boolean
   if (range === undefined) return;
   const ports = [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: targetOf(options) }];
   const spec = { type: 'ClusterIP', sessionAffinity: 'None', ports };
-  const first = { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' };
+  const initialSpec = { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' };
   const service = {
     resource: 'services',
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: names.product, namespace, labels: { component: 'apiserver', provider: names.product } },
   };
-  if (correct) await ensureObject(client, { ...service, fields: { spec } }, { spec: first });
-  else await ensureObject(client, service, { spec: { ...spec, ...first } });
+  if (correct) await ensureObject(client, { ...service, fields: { spec } }, { spec: initialSpec });
+  else await ensureObject(client, service, { spec: { ...spec, ...initialSpec } });
 }
 
-/** The endpoint of this server; undefined while it does not listen, or when others do not reach it, which is logged. */
+/** The endpoint of this server; undefined while it does not listen, or when others cannot reach it, which is logged. */
 function endpointOf({ settings, interfaces, port: portNow }: ServiceReconcilerOptions, warn: Warn) {
   const port = portNow();
   if (port === undefined || settings.endpointReconcilerType === 'none') return undefined;

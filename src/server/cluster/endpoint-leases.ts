@@ -1,12 +1,12 @@
 /**
- * Leases of the endpoints of the API service: each server keeps a key with a time to live in the store, which tells the
- * others under which address it is reached while it lives.
+ * Leases of the endpoints of the API service: each server maintains a key with a time to live in the store that contains its
+ * address.
  */
 import { at, type Json, readIp } from '../../meta/index.ts';
 import type { Entry, Store } from '../../store/index.ts';
 import { defaultSettings } from '../settings/flags.ts';
 
-/** Where an API server is reached. */
+/** The address of an API server. */
 export interface ServerEndpoint {
   readonly ip: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export const leasePrefix = '/masterleases/';
 /** The time to live of a lease that is not renewed (seconds). */
 const leaseSeconds = 15;
 
-/** The address; with the port where it is not the default one, so that several servers of a machine differ. */
+/** The key of a lease: the address, with a port other than the default one, so that servers of one machine differ. */
 function keyOf({ ip, port }: ServerEndpoint): string {
   if (port === defaultSettings.securePort) return leasePrefix + ip;
   return `${leasePrefix}${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
@@ -43,7 +43,7 @@ export async function leasedEndpoints(store: Store): Promise<ServerEndpoint[]> {
   return entries.flatMap(readLease);
 }
 
-/** None for a value that is no lease. */
+/** Returns none for an invalid lease. */
 function readLease({ value }: Entry): ServerEndpoint[] {
   let lease: Json;
   try {
@@ -57,7 +57,7 @@ function readLease({ value }: Entry): ServerEndpoint[] {
   return typeof ip === 'string' && readIp(ip) !== undefined && isPort(port) ? [{ ip, port }] : [];
 }
 
-/** Another one would make the endpoints of all servers invalid. */
+/** An invalid port would make the endpoints of all servers invalid. */
 const isPort = (port: Json | undefined): port is number =>
   typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535;
 

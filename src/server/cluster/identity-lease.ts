@@ -14,7 +14,7 @@ import {
 import { ensureObject } from './bootstrap-objects.ts';
 
 export interface IdentityLeaseOptions {
-  /** Of this server. */
+  /** The identity of this server. */
   readonly identity: string;
   readonly client: Client;
   readonly names: Names;
@@ -23,14 +23,14 @@ export interface IdentityLeaseOptions {
 }
 
 const leaseSeconds = 3600;
-/** A lease is renewed at most this often (ms). */
+/** Minimum interval between renewals (ms). */
 const minRenewMs = 5_000;
-/** How often expired leases are garbage collected (ms). */
+/** Interval of the garbage collection of expired leases (ms). */
 const collectMs = 3_600_000;
 
 /**
- * Each call renews the lease of this server and creates it if missing; the first call, and then one per hour, also deletes
- * expired identity leases. @throws StatusError
+ * Returns a function that renews the lease of this server, or creates it. Its first call, and then one call per hour, also
+ * deletes expired identity leases. @throws StatusError
  */
 export function createIdentityLease(options: IdentityLeaseOptions): () => Promise<void> {
   const { identity: name, client, names, clock, random } = options;
@@ -51,7 +51,7 @@ export function createIdentityLease(options: IdentityLeaseOptions): () => Promis
     const { items } = await client.list<ApiObject>(place, { labelSelector: selector });
     for (const lease of items.filter((item) => isExpired(item, clock.now()))) {
       const { name: expired = '', uid = '', resourceVersion = '' } = lease.metadata;
-      // Skipped when it was renewed or deleted meanwhile.
+      // Skips leases that were renewed or deleted meanwhile.
       await client
         .delete({ ...place, name: expired }, { preconditions: { uid, resourceVersion } })
         .catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../../http/index.ts';
 import type { Clock } from '../../meta/index.ts';
 
-/** The post-start hooks. The last one is done once the APIServices have been reconciled, or that has failed and been logged. */
+/** The post-start hooks. The last one is done after the first attempt to reconcile the APIServices. */
 const hookNames = [
   'start-system-namespaces-controller',
   'rbac/bootstrap-roles',
@@ -16,10 +16,10 @@ type HookName = (typeof hookNames)[number];
 /** The name of the check of a hook. */
 const checkName = (hook: HookName) => (hook === 'autoregister-completion' ? hook : `poststarthook/${hook}`);
 
-/** How long the APIServices may take after the start (ms): requests are served without them. */
+/** Grace period of the APIServices after the start (ms): requests are served without them. */
 const registrationMs = 5_000;
 
-/** How long a server starts at least: its controllers list everything, and its code is not optimized yet (ms). */
+/** Minimum duration of the start (ms): controllers list everything, and code is not optimized yet. */
 const startMs = 10_000;
 
 /** Tracks which post-start hooks are done. */
@@ -30,7 +30,7 @@ export class PostStartHooks {
     for (const name of names) this.#pending.delete(name);
   }
 
-  /** Whether the server still starts. */
+  /** Returns a function that tells whether the server is still starting. */
   starting(clock: Clock): () => boolean {
     const until = clock.monotonic() + startMs;
     return () => this.#pending.size > 0 || clock.monotonic() < until;

@@ -131,7 +131,9 @@ describe('the controllers of a server', () => {
       const holderIdentity = `${names.server}_${namespace.metadata.uid}`;
       const renewTime = '2026-01-01T00:00:00.000000Z';
       await client.create<ApiObject>(leases, {
-        ...{ apiVersion: leases.apiVersion, kind: 'Lease', metadata: { name: 'kube-controller-manager' } },
+        apiVersion: leases.apiVersion,
+        kind: 'Lease',
+        metadata: { name: 'kube-controller-manager' },
         spec: { holderIdentity, leaseDurationSeconds: 15, renewTime },
       });
       const lease = async () => {

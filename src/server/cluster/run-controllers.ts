@@ -24,10 +24,10 @@ import type { Metrics } from '../../http/index.ts';
 import type { Names } from '../../meta/index.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Tls } from '../certificates/tls.ts';
-import { fakeNodesOf } from '../commands/demo.ts';
 import { ControllerThread } from '../controller-thread/controller-thread.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
+import { fakeNodeCount } from '../settings/fake-nodes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { gitVersion, version } from '../version.ts';
@@ -37,46 +37,46 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly names: Names;
   readonly handler: InProcessHandler;
   readonly metrics: Metrics;
-  /** Of an administrator. */
+  /** The client of an administrator. */
   readonly client: Client;
   /** Whether no other server can have the same store open. */
   readonly exclusive: boolean;
-  /** Resolves when the server listens, if it is about to: controllers start after that. */
+  /** Resolves once a pending `listen` is done: controllers start after that. */
   readonly opened: () => Promise<unknown>;
   readonly signSecretToken: Tokens['signSecretToken'];
   /** The certificates that are in use; undefined while the server does not listen. */
   readonly tls: () => Tls | undefined;
 };
 
-/** When the controllers start (ms): after the start of the server, which they must not delay. */
+/** Delay of the controllers after the start of the server, which they must not slow down (ms). */
 const firstMs = 50;
 
-/** Turns of the event loop in which the controllers are started after an attempt to be elected. */
+/** Turns of the event loop within which controllers start after a won election. */
 const electionTurns = 10;
 
 /** The controllers of a server. */
 interface ServerControllers {
-  /** Resolves when they have nothing to do until the clock moves; begins with them if that is still to come. */
+  /** Resolves once they are idle until the clock moves. Starts them if they have not started. */
   readonly settled: () => Promise<void>;
   /** Resolves when nothing runs any more. */
   readonly stop: () => Promise<void>;
 }
 
-/** The controllers that are on by the settings. */
+/** The enabled controllers. */
 function controllersOf(settings: ServerSettings): Controller[] {
   const on = allControllers.filter(({ name }) => settings.controllers.has(name));
-  const count = fakeNodesOf(settings);
+  const count = fakeNodeCount(settings);
   return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
 
 /** The components of the control plane that run in the process of the server; fake nodes have a scheduler. */
-export const componentsOf = (settings: ServerSettings): ReadonlySet<string> =>
+export const localComponents = (settings: ServerSettings): ReadonlySet<string> =>
   new Set([
     ...(settings.controllers.size > 0 ? ['controller-manager'] : []),
-    ...(fakeNodesOf(settings) > 0 ? ['scheduler'] : []),
+    ...(fakeNodeCount(settings) > 0 ? ['scheduler'] : []),
   ]);
 
-/** Makes clients in the same process for users, which send requests only while `holds`. */
+/** Creates in-process clients of users, which send requests only while `holds` returns true. */
 const clientsOf =
   (handler: InProcessHandler, { domain }: Names) =>
   (
@@ -99,33 +99,42 @@ const managerUser = `system:${componentName}`;
 /** Starts the controllers in the thread of the server. */
 function inProcess(options: Options, controllers: readonly Controller[], holds: () => boolean): ServerControllers {
   const { settings, names, handler, metrics, clock, random, log } = options;
-  const as = clientsOf(handler, names);
+  const clientAs = clientsOf(handler, names);
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const running = startControllers({
-    ...{ controllers, names, clock, random, log },
+    controllers,
+    names,
+    clock,
+    random,
+    log,
     settings: controllerSettings(options),
-    reader: as(holds, managerUser),
+    reader: clientAs(holds, managerUser),
     rate: requestRate(settings),
     clientOf: (account, other, limit) =>
       other === undefined
-        ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
-        : as(holds, other.name, other.groups, other.agent, limit),
+        ? clientAs(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+        : clientAs(holds, other.name, other.groups, other.agent, limit),
     observe: (queue) => metrics.queue(queue),
   });
   return { settled: () => settle(running), stop: running.stop };
 }
 
-/** Starts the controllers in a thread of their own. */
+/** Starts the controllers in a separate thread. */
 function inThread(options: Options, holds: () => boolean): ServerControllers {
   const { settings, names, handler, metrics, clock, log, signSecretToken, tls } = options;
   const { features, signingMs, legacyTokenMs } = controllerSettings(options);
   const thread = new ControllerThread({
-    ...{ handler, holds, clock, log, signSecretToken },
+    handler,
+    holds,
+    clock,
+    log,
+    signSecretToken,
     start: {
-      ...{ gitVersion, version },
+      gitVersion,
+      version,
       apiDomain: names.domain,
       controllers: [...settings.controllers],
-      fakeNodes: fakeNodesOf(settings),
+      fakeNodes: fakeNodeCount(settings),
       rate: requestRate(settings),
       settings: { features, signingMs, legacyTokenMs },
     },
@@ -135,7 +144,7 @@ function inThread(options: Options, holds: () => boolean): ServerControllers {
   return { settled: () => thread.settled(), stop: () => thread.stop() };
 }
 
-/** Runs the controllers that are on: in the process of the server, in a thread of their own or in its own. */
+/** Runs the enabled controllers, in the thread of the server or in a separate one. */
 export function runControllers(options: Options): ServerControllers {
   const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
   const controllers = controllersOf(settings);
@@ -150,11 +159,14 @@ export function runControllers(options: Options): ServerControllers {
     await opened();
     if (stopped) return;
     await bindUsers(client, controllers, names).catch((error: unknown) => {
-      log.error('the users of controllers cannot be bound to their roles', { error });
+      log.error('failed to bind the users of controllers to their roles', { error });
     });
     if (!settings.leaderElect) return lead(always);
     const election: LeaderElection = new LeaderElection({
-      ...{ clock, random, log, settings: leaseSettings(settings) },
+      clock,
+      random,
+      log,
+      settings: leaseSettings(settings),
       lease: { namespace: names.systemNamespace, name: componentName },
       identity: await identityOf(options),
       client: clientsOf(handler, names)(always, managerUser),
@@ -176,7 +188,7 @@ export function runControllers(options: Options): ServerControllers {
       cancel();
       const running = await begin();
       if (running instanceof LeaderElection) await running.attempted();
-      // Another process may have been elected: its controllers are its own affair.
+      // Another process may have been elected, which runs its own controllers.
       for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
       await current?.settled();
     },
@@ -200,8 +212,8 @@ const controllerSettings = ({ settings, signSecretToken, tls }: Options): Contro
 });
 
 /**
- * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:
- * a server that is started again after it was killed knows the lease of its last process as its own.
+ * The identity with which a server holds the lease. It is constant for a store that no other server can open: a server that
+ * restarts after a crash then recognizes its own lease.
  */
 async function identityOf({ exclusive, client, names, random }: Options): Promise<string> {
   const place = { apiVersion: 'v1', resource: 'namespaces', name: names.systemNamespace };

@@ -9,22 +9,22 @@ import { ensureTokenTracking } from './bootstrap-objects.ts';
 import { createIdentityLease } from './identity-lease.ts';
 
 export interface SelfRegistrationOptions extends RegistrationOptions {
-  /** Of this server. */
+  /** The identity of this server. */
   readonly identity: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly settings: ServerSettings;
   readonly trusted: TrustedAuthorities;
-  /** True during shutdown: nothing may be written any more. */
+  /** True during shutdown, when nothing may be written. */
   readonly closing: () => boolean;
-  /** Is called when the APIServices have been reconciled, or that has failed. */
+  /** Called after each attempt to reconcile the APIServices. */
   readonly onRegistered: () => void;
 }
 
 /**
- * Each call reconciles the objects by which the server registers itself: the APIServices (when what is served has
- * changed), the identity lease, the client CA config map, and that which tells since when the use of tokens is recorded.
+ * Returns a function that reconciles the objects by which the server registers itself: the APIServices (when the served
+ * resources have changed), the identity lease, the client CA config map and the config map of token tracking.
  * Calls are serialised and never reject: a failure is logged once and retried by the next call.
  */
 export function createSelfRegistration(options: SelfRegistrationOptions): () => Promise<void> {

@@ -15,12 +15,12 @@ export interface ServiceEndpointsOptions {
   readonly store: Store;
 }
 
-/** How often the objects are compared again because another server has written them, or a lease has changed. */
+/** Maximum number of attempts when other servers write the objects, or leases change. */
 const maxRounds = 10;
 
 /**
- * Makes the objects agree with the leases. Every write is guarded by the version of the object that was read before the
- * leases, so that no server replaces what another one has written by what it knew earlier.
+ * Reconciles the objects with the leases. Every write is conditional on the resourceVersion that was read before the leases,
+ * so that no server overwrites newer data of another one.
  * @throws StatusError, also 409 when other servers keep writing; StoreError
  */
 export async function publishEndpoints(options: ServiceEndpointsOptions): Promise<void> {
@@ -36,30 +36,30 @@ export async function publishEndpoints(options: ServiceEndpointsOptions): Promis
   }
 }
 
-/** Writes the objects of these endpoints. When others are leased by now, it writes nothing and returns those. */
+/** Writes the objects of these endpoints. When the leases have changed, writes nothing and returns the new endpoints. */
 async function publish(
   options: ServiceEndpointsOptions,
   leased: readonly ServerEndpoint[],
 ): Promise<readonly ServerEndpoint[] | undefined> {
   const { client, names } = options;
-  const wanted = [endpointsOf(names, leased), ...slicesOf(names, leased)];
-  const [surplus, ...found] = await Promise.all([
-    surplusSlices(options, wanted),
-    ...wanted.map(({ object }) => findObject(client, object)),
+  const desired = [endpointsOf(names, leased), ...slicesOf(names, leased)];
+  const [surplus, ...currentObjects] = await Promise.all([
+    surplusSlices(options, desired),
+    ...desired.map(({ object }) => findObject(client, object)),
   ]);
   const latest = await leasedEndpoints(options.store);
   if (!jsonEqual(asJson(latest), asJson(leased))) return latest;
   await Promise.all([
     ...surplus.map((slice) => remove(options, slice)),
-    ...wanted.map(async ({ object, first }, index) => {
-      const held = found[index];
-      // A server that ends without others leaves no object behind that was not there.
-      if (held === undefined && leased.length === 0) return;
-      const { addressType } = first;
-      // It cannot be changed: the slice is created again.
-      const other = addressType !== undefined && at(held, 'addressType') !== addressType;
-      if (held !== undefined && other) await remove(options, held);
-      await reconcileObject(client, object, other ? undefined : held, first);
+    ...desired.map(async ({ object, initialFields }, index) => {
+      const current = currentObjects[index];
+      // The last server to end creates no objects.
+      if (current === undefined && leased.length === 0) return;
+      const { addressType } = initialFields;
+      // The address type is immutable: the slice is created again.
+      const other = addressType !== undefined && at(current, 'addressType') !== addressType;
+      if (current !== undefined && other) await remove(options, current);
+      await reconcileObject(client, object, other ? undefined : current, initialFields);
     }),
   ]);
   return undefined;
@@ -73,13 +73,13 @@ const sliceResource = (names: Names) => ({
   apiVersion: `discovery.${names.domain}/v1`,
 });
 
-interface Wanted {
+interface DesiredObject {
   readonly object: BootstrapObject;
-  /** Fields of a new object. */
-  readonly first: JsonObject;
+  /** Fields that are set only on creation. */
+  readonly initialFields: JsonObject;
 }
 
-function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): Wanted {
+function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): DesiredObject {
   const subsets = groupsOf(leased, ({ port }) => String(port)).map(([{ port }, addresses]) => ({
     addresses: addresses.map((ip) => ({ ip })),
     ports: portsOf(port),
@@ -87,10 +87,10 @@ function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): Wanted {
   const labels = { [`endpointslice.${names.labels}/skip-mirror`]: 'true' };
   const metadata = { name: names.product, namespace, labels };
   const object = { resource: 'endpoints', apiVersion: 'v1', kind: 'Endpoints', metadata, fields: { subsets } };
-  return { object, first: {} };
+  return { object, initialFields: {} };
 }
 
-function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
+function slicesOf(names: Names, leased: readonly ServerEndpoint[]): DesiredObject[] {
   const groups = groupsOf(leased, ({ ip, port }) => `${port} ${familyOf(ip)}`);
   const slice = (name: string, labels: { [key: string]: string }, fields: JsonObject): BootstrapObject => ({
     ...sliceResource(names),
@@ -98,7 +98,7 @@ function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
     metadata: { name, namespace, labels: { [serviceLabel(names)]: names.product, ...labels } },
     fields,
   });
-  if (groups.length === 0) return [{ object: slice(names.product, {}, { endpoints: [] }), first: {} }];
+  if (groups.length === 0) return [{ object: slice(names.product, {}, { endpoints: [] }), initialFields: {} }];
   return groups.map(([{ ip, port }, addresses], index) => {
     const family = familyOf(ip);
     const endpoints = addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
@@ -108,7 +108,7 @@ function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
       index === 0 ? {} : { [managerLabel(names)]: names.server },
       { endpoints, ports: portsOf(port) },
     );
-    return { object, first: { addressType: family } };
+    return { object, initialFields: { addressType: family } };
   });
 }
 
@@ -116,7 +116,7 @@ const serviceLabel = (names: Names) => `${names.labels}/service-name`;
 const managerLabel = (names: Names) => `endpointslice.${names.labels}/managed-by`;
 const familyOf = (ip: string) => (isIPv4(ip) ? 'IPv4' : 'IPv6');
 
-/** The first endpoint and the sorted addresses of each group, the group of the lowest port first, IPv4 before IPv6. */
+/** The first endpoint and the sorted addresses of each group; lowest port first, IPv4 before IPv6. */
 function groupsOf(
   leased: readonly ServerEndpoint[],
   groupOf: (endpoint: ServerEndpoint) => string,
@@ -131,8 +131,8 @@ function groupsOf(
   return [...groups.values()];
 }
 
-/** The slices beside the first one that servers have created and that are not wanted any more. */
-async function surplusSlices({ client, names }: ServiceEndpointsOptions, wanted: readonly Wanted[]) {
+/** The additional slices that servers have created and that are no longer needed. */
+async function surplusSlices({ client, names }: ServiceEndpointsOptions, desired: readonly DesiredObject[]) {
   const place = { ...sliceResource(names), namespace };
   const labelSelector = `${serviceLabel(names)}=${names.product},${managerLabel(names)}=${names.server}`;
   const { items } = await client.list<ApiObject>(place, { labelSelector }).catch((error: unknown) => {
@@ -140,7 +140,7 @@ async function surplusSlices({ client, names }: ServiceEndpointsOptions, wanted:
     if (isStatus(error, 404)) return { items: [] };
     throw error;
   });
-  return items.filter(({ metadata }) => wanted.every(({ object }) => object.metadata.name !== metadata.name));
+  return items.filter(({ metadata }) => desired.every(({ object }) => object.metadata.name !== metadata.name));
 }
 
 async function remove({ client, names }: ServiceEndpointsOptions, { metadata }: ApiObject): Promise<void> {

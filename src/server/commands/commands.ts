@@ -3,10 +3,10 @@ import type { LoadedCommand } from '../settings/flag.ts';
 /** A command of `orch`. */
 export interface Command {
   readonly name: string;
-  /** How it is called, for the list of commands. */
+  /** Usage, for the list of commands. */
   readonly call: string;
   readonly summary: string;
-  /** Modules are loaded on demand: help and version stay fast. */
+  /** Loads the modules of the command on demand, so that help and version are fast. */
   readonly load: () => Promise<LoadedCommand>;
 }
 
@@ -28,7 +28,7 @@ export const commands: readonly Command[] = [
   {
     name: 'demo',
     call: 'demo [flags]',
-    summary: 'serve a small world in memory, to try kubectl on',
+    summary: 'serve example objects in memory, to try kubectl',
     load: async () => (await import('./demo-command.ts')).demoCommand,
   },
   {
@@ -47,19 +47,19 @@ export const commands: readonly Command[] = [
   {
     name: 'kubeconfig',
     call: 'kubeconfig --user=NAME [flags]',
-    summary: 'make a client certificate of a user, and the kubeconfig for it',
+    summary: 'issue a client certificate for a user, with a kubeconfig',
     load: async () => (await import('./kubeconfig-command.ts')).kubeconfigCommand,
   },
   {
     name: 'backup',
     call: 'backup [flags] FILE',
-    summary: 'back up the data directory of a server, which may be running',
+    summary: 'back up the data directory of a server, also while it runs',
     load: async () => (await import('../maintenance/backup.ts')).backupCommand,
   },
   {
     name: 'restore',
     call: 'restore [flags] FILE',
-    summary: 'make a data directory of a backup',
+    summary: 'restore a data directory from a backup',
     load: async () => (await import('../maintenance/restore.ts')).restoreCommand,
   },
   {
@@ -71,13 +71,13 @@ export const commands: readonly Command[] = [
   {
     name: 'migrate',
     call: 'migrate [flags]',
-    summary: 'copy the objects from one store to another',
+    summary: 'copy all objects from one store to another',
     load: async () => (await import('../maintenance/migrate.ts')).migrateCommand,
   },
   {
     name: 'rewrite',
     call: 'rewrite [flags]',
-    summary: 'encrypt what is stored as the configuration says now',
+    summary: 'encrypt all stored values with the current configuration',
     load: async () => (await import('../maintenance/rewrite.ts')).rewriteCommand,
   },
   {
@@ -89,7 +89,7 @@ export const commands: readonly Command[] = [
   {
     name: 'generate',
     call: 'generate types [flags]',
-    summary: 'write TypeScript types of custom resources',
+    summary: 'generate TypeScript types of custom resources',
     load: async () => (await import('./generate.ts')).generateCommand,
   },
 ];

@@ -1,16 +1,16 @@
 import { commands } from './commands.ts';
 
-/** The shells for which there are completions. */
+/** The supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 interface Words {
   readonly name: string;
   readonly summary: string;
-  /** `--name` of each flag, and what its value is, for people. */
+  /** `--name` of each flag, and the placeholder of its value. */
   readonly flags: readonly (readonly [flag: string, placeholder: string])[];
 }
 
-/** The script that a shell reads to complete commands and flags; undefined for another shell. */
+/** Returns the completion script of a shell; undefined when the shell is not supported. */
 export async function completionScript(shell: string): Promise<string | undefined> {
   if (!(shells as readonly string[]).includes(shell)) return undefined;
   const words = await Promise.all(
@@ -28,7 +28,7 @@ export async function completionScript(shell: string): Promise<string | undefine
   return shell === 'fish' ? fish(all) : bash(all, shell === 'zsh');
 }
 
-/** For bash, and for zsh by its emulation of bash. A flag is completed up to `=`, behind which files are. */
+/** For bash, and for zsh through its bash emulation. Completes a flag up to `=`, then file names. */
 function bash(all: readonly Words[], zsh: boolean): string {
   const names = all.map(({ name }) => name).join(' ');
   const cases = all
@@ -58,8 +58,8 @@ function fish(all: readonly Words[]): string {
   for (const { name, summary, flags } of all) {
     lines.push(`complete -c orch -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
     for (const [flag, placeholder] of flags) {
-      const seen = `__fish_seen_subcommand_from ${name}`;
-      lines.push(`complete -c orch -n ${quoted(seen)} -l ${flag.slice(2)} -r -F -d ${quoted(placeholder)}`);
+      const condition = `__fish_seen_subcommand_from ${name}`;
+      lines.push(`complete -c orch -n ${quoted(condition)} -l ${flag.slice(2)} -r -F -d ${quoted(placeholder)}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -21,14 +21,14 @@ import { readSettingFile } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 import { version } from '../version.ts';
 import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 
 /**
- * Runs `orch controllers` until SIGINT or SIGTERM: the first one stops the controllers and releases the lease, a second
+ * Runs `orch controllers` until SIGINT or SIGTERM: the first signal stops the controllers and releases the lease, a second
  * one exits at once. Exit status 2 for invalid settings, 1 for any other failure, such as the loss of the lease.
  */
 export async function controllers(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('controllers', managerTable, args);
+  const settings = await parseSettings('controllers', managerTable, args);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
@@ -44,7 +44,7 @@ export async function controllers(args: readonly string[]): Promise<void> {
   });
 }
 
-/** Starts the controllers. The result stops them, and releases the lease. @throws StartError */
+/** Starts the controllers. Returns a function that stops them and releases the lease. @throws StartError */
 async function start(settings: ManagerSettings, log: Log, lost: () => void): Promise<() => Promise<void>> {
   const server = await serverOfKubeconfig('--kubeconfig', settings.kubeconfig ?? '');
   const transport = httpsTransport(server);
@@ -58,18 +58,26 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
     : () => transport;
   const lead = (holds: () => boolean) =>
     startControllers({
-      ...{ names, clock, random, log },
+      names,
+      clock,
+      random,
+      log,
       controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
       settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
       reader: over(whileHeld(holds, transport)),
-      clientOf: (account, _, limit = (sent) => sent) => over(limit(whileHeld(holds, transportOf(account)))),
+      clientOf: (account, _, limit = (unlimited) => unlimited) => over(limit(whileHeld(holds, transportOf(account)))),
       rate: requestRate(settings),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   process.stdout.write(`orch ${version} runs controllers for ${server.server}\n`);
   if (!settings.leaderElect) return lead(() => true).stop;
   const election: LeaderElection = new LeaderElection({
-    ...{ client: over(transport), clock, random, log, lost, settings: leaseSettings(settings) },
+    client: over(transport),
+    clock,
+    random,
+    log,
+    lost,
+    settings: leaseSettings(settings),
     lease: { namespace: names.systemNamespace, name: componentName },
     identity: `${hostname()}_${random.uuid()}`,
     lead: () => lead(() => election.holds),
@@ -85,8 +93,8 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
   });
 
 /**
- * The transports of service accounts, each with a token of its own. Tokens are requested from the start on, one after the
- * other: accounts exist whether or not their controllers have something to do.
+ * Creates the transports of service accounts, each with its own token. Tokens are requested at the start, one after the
+ * other, so that accounts exist even when their controllers are idle.
  */
 function accountTransports(
   server: HttpsOptions,
@@ -98,31 +106,31 @@ function accountTransports(
   const transports = new Map<string, Transport>();
   let requested: Promise<unknown> = Promise.resolve();
   return (account) => {
-    const found = transports.get(account);
-    if (found !== undefined) return found;
+    const existing = transports.get(account);
+    if (existing !== undefined) return existing;
     const token = accountTokens({ client, names, clock: systemClock }, account);
     // After a failure the first request of the controller tries again.
     requested = requested
       .then(token)
-      .catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
+      .catch((error: unknown) => log.warn('failed to request the token of a service account', { account, error }));
     const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
     transports.set(account, transport);
     return transport;
   };
 }
 
-/** For how many seconds a server is waited for. */
+/** How long to wait for the server (seconds). */
 const waitSeconds = 10;
 
-/** The API domain of the setting, or of the server: what follows `coordination.` among its groups. @throws StartError */
+/** The configured API domain, or that of the server: the suffix of its group `coordination.…`. @throws StartError */
 async function domainOf({ apiDomain }: ManagerSettings, url: string, client: Client): Promise<string> {
   const groups = await groupsOf(client, url, waitSeconds);
-  const found = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
-  if (apiDomain === undefined && found === undefined) {
-    throw new StartError(`the API domain of ${url} cannot be found out: give it as --api-domain`);
+  const serverDomain = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
+  if (apiDomain === undefined && serverDomain === undefined) {
+    throw new StartError(`the API domain of ${url} cannot be discovered: set --api-domain`);
   }
-  if (apiDomain !== undefined && found !== undefined && apiDomain !== found) {
-    throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${found}`);
+  if (apiDomain !== undefined && serverDomain !== undefined && apiDomain !== serverDomain) {
+    throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${serverDomain}`);
   }
-  return apiDomain ?? found ?? '';
+  return apiDomain ?? serverDomain ?? '';
 }

@@ -1,4 +1,4 @@
-/** Where the definitions of custom resources are read from: files, folders, and servers. */
+/** Reads the definitions of custom resources from files, folders and servers. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { createClient, type HttpsOptions, httpsTransport, type ObjectList } from '../../client/index.ts';
@@ -8,23 +8,23 @@ import { type ApiObject, isJsonObject, type Json, StatusError } from '../../meta
 import { StartError, systemReason } from '../start-error.ts';
 import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
 
-/** The largest file that is read (bytes), and the most files below a folder. */
+/** Maximum size of a file in bytes, and maximum number of files below a folder. */
 const maxFile = 16 * 1024 * 1024;
 const maxFiles = 10_000;
-/** Definitions are large: so many to a page. */
+/** Page size of lists: definitions are large. */
 const pageSize = 50;
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
 
-/** The definitions of all sources, each once. @throws StartError for a source that cannot be read or has none */
+/** Reads the definitions of all sources. @throws StartError for a source that cannot be read or has none */
 export async function definitionsOf(from: readonly string[], kubeconfig: string | undefined): Promise<Source[]> {
-  const found: Source[] = [];
+  const definitions: Source[] = [];
   for (const source of from) {
-    const own = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
-    if (own.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
-    for (const one of own) found.push(one);
+    const sourceDefinitions = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
+    if (sourceDefinitions.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
+    for (const one of sourceDefinitions) definitions.push(one);
   }
-  return found;
+  return definitions;
 }
 
 const nameOf = (source: string) => `--from=${JSON.stringify(source)}`;
@@ -49,7 +49,7 @@ async function ofPath(path: string): Promise<Source[]> {
 const isKubeconfig = (value: Json | undefined): boolean =>
   isJsonObject(value) && value['kind'] === 'Config' && value['clusters'] !== undefined;
 
-/** A file by itself, or the YAML and JSON files of a folder and of those below it, by name. @throws StartError */
+/** The file itself, or all YAML and JSON files below a folder, sorted by name. @throws StartError */
 async function filesAt(path: string): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
@@ -67,7 +67,7 @@ async function valuesOf(file: string): Promise<Json[]> {
   try {
     const { size } = await stat(file);
     if (size > maxFile) throw new StartError(`${file} is larger than ${maxFile / 1024 / 1024} MiB`);
-    // A line that begins so separates documents, wherever it is.
+    // Such a line always separates documents.
     const documents = (await readFile(file, 'utf8')).split(/^---(?=\s|$).*$/m);
     return documents.map((text) => parseYaml(Buffer.from(text)).value);
   } catch (error) {
@@ -77,7 +77,7 @@ async function valuesOf(file: string): Promise<Json[]> {
   }
 }
 
-/** The definitions of a document, which may be a list of objects. Other kinds are none of ours. */
+/** The definitions in a document, which may be a list. Other kinds are ignored. */
 function definitionsIn(where: string, value: Json): Source[] {
   if (isDefinition(value)) return [{ where, definition: value }];
   const items = isJsonObject(value) ? value['items'] : undefined;
@@ -94,20 +94,20 @@ async function ofServer(options: HttpsOptions): Promise<Source[]> {
     const group = groups.find((name) => name.startsWith('apiextensions.'));
     if (group === undefined) throw new StartError(`${server} has no definitions of custom resources`);
     const place = { apiVersion: `${group}/v1`, resource: 'customresourcedefinitions' };
-    const found: Source[] = [];
+    const definitions: Source[] = [];
     for (let token: string | undefined = ''; token !== undefined; ) {
       const page: ObjectList<ApiObject> = await client.list(place, {
         limit: pageSize,
         ...(token !== '' && { continue: token }),
       });
       for (const item of page.items) {
-        // The items of a list do not say what they are.
+        // Items of a list have no apiVersion and kind.
         const definition = { ...item, apiVersion: place.apiVersion, kind: 'CustomResourceDefinition' };
-        found.push({ where: `${server}: ${item.metadata.name}`, definition });
+        definitions.push({ where: `${server}: ${item.metadata.name}`, definition });
       }
       token = page.metadata.continue || undefined;
     }
-    return found;
+    return definitions;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw new StartError(`the definitions of ${server} cannot be read: ${error.message}`, error);

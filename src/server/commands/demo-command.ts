@@ -24,8 +24,8 @@ const demoHelp = (): string =>
   commandHelp(
     'orch demo [flags]',
     [
-      'Serves a small world to try things on, for kubectl: nodes that run nothing, deployments, a custom resource,',
-      'roles, a quota. Everything is in memory and goes with the process. The flags are those of orch serve.',
+      'Serves example objects to try with kubectl: nodes that run nothing, deployments, a custom resource, roles,',
+      'a quota. Everything is kept in memory until the process ends. The flags are those of orch serve.',
     ],
     demoTable.list,
   );

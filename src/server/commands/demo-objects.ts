@@ -18,7 +18,7 @@ export const demoNamespace = 'demo';
 /** The group of its custom type. */
 const demoGroup = 'demo.example.com';
 
-/** The objects of the demo, in the order in which they are applied: the namespace and the definition have none. */
+/** The objects of the demo in the order in which they are applied. */
 export function demoObjects(names: Names): readonly DemoObject[] {
   return [
     { resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } },
@@ -32,19 +32,28 @@ export function demoObjects(names: Names): readonly DemoObject[] {
   ];
 }
 
-/** What is allowed in the namespace. */
+/** The quota, limits, account, role and binding of the namespace. */
 const policy = ({ domain }: Names): DemoObject[] => [
   {
-    ...{ resource: 'resourcequotas', apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'demo' } },
+    resource: 'resourcequotas',
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'demo' },
     fields: { spec: { hard: { pods: '30', 'requests.cpu': '4', services: '5' } } },
   },
   {
-    ...{ resource: 'limitranges', apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'demo' } },
+    resource: 'limitranges',
+    apiVersion: 'v1',
+    kind: 'LimitRange',
+    metadata: { name: 'demo' },
     fields: { spec: { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] } },
   },
   { resource: 'serviceaccounts', apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } },
   {
-    ...{ resource: 'roles', apiVersion: `rbac.authorization.${domain}/v1`, kind: 'Role', metadata: { name: 'reader' } },
+    resource: 'roles',
+    apiVersion: `rbac.authorization.${domain}/v1`,
+    kind: 'Role',
+    metadata: { name: 'reader' },
     fields: { rules: [{ apiGroups: ['', 'apps', demoGroup], resources: ['*'], verbs: ['get', 'list', 'watch'] }] },
   },
   {
@@ -59,7 +68,7 @@ const policy = ({ domain }: Names): DemoObject[] => [
   },
 ];
 
-/** What runs on the fake nodes, as the annotations of its pods say. */
+/** The workloads; annotations of their pods tell the fake nodes how they run. */
 function workloads(names: Names): DemoObject[] {
   const podsOf = (
     app: string,
@@ -72,7 +81,7 @@ function workloads(names: Names): DemoObject[] {
         Object.entries(annotations).map(([name, value]) => [`fake-nodes.${names.labels}/${name}`, value]),
       ),
     },
-    // The account `default` is made by a controller, and may not be there yet.
+    // A controller creates the account `default` later.
     spec: { ...spec, serviceAccountName: 'robot', containers: [{ name: 'main', image: `example.com/${app}:1` }] },
   });
   const labels = { app: 'web' };
@@ -80,11 +89,17 @@ function workloads(names: Names): DemoObject[] {
   const runs = { restartPolicy: 'Never' };
   return [
     {
-      ...{ resource: 'configmaps', apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', labels } },
+      resource: 'configmaps',
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings', labels },
       fields: { data: { colour: 'green' } },
     },
     {
-      ...{ resource: 'deployments', apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels } },
+      resource: 'deployments',
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', labels },
       fields: {
         spec: {
           replicas: 3,
@@ -94,7 +109,10 @@ function workloads(names: Names): DemoObject[] {
       },
     },
     {
-      ...{ resource: 'services', apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', labels } },
+      resource: 'services',
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web', labels },
       fields: { spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] } },
     },
     {
@@ -105,17 +123,26 @@ function workloads(names: Names): DemoObject[] {
       fields: { spec: { minAvailable: 2, selector } },
     },
     {
-      ...{ resource: 'jobs', apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'report' } },
+      resource: 'jobs',
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'report' },
       fields: {
         spec: { completions: 4, parallelism: 2, template: podsOf('report', { 'run-time': '5s' }, runs) },
       },
     },
     {
-      ...{ resource: 'jobs', apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'broken' } },
+      resource: 'jobs',
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'broken' },
       fields: { spec: { backoffLimit: 1, template: podsOf('broken', { 'exit-code': '3' }, runs) } },
     },
     {
-      ...{ resource: 'cronjobs', apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'tidy' } },
+      resource: 'cronjobs',
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'tidy' },
       fields: {
         spec: {
           schedule: '* * * * *',
@@ -175,5 +202,9 @@ const bookingSchema = (extension: string): JsonObject => ({
 });
 
 const booking = (name: string, spec: JsonObject): DemoObject => ({
-  ...{ resource: 'bookings', apiVersion: `${demoGroup}/v1`, kind: 'Booking', metadata: { name }, fields: { spec } },
+  resource: 'bookings',
+  apiVersion: `${demoGroup}/v1`,
+  kind: 'Booking',
+  metadata: { name },
+  fields: { spec },
 });

@@ -1,24 +1,12 @@
 import type { Client } from '../../client/index.ts';
 import { isStatus, type Names, StatusError } from '../../meta/index.ts';
 import type { Log } from '../dependencies.ts';
-import type { ServerSettings } from '../settings/flags.ts';
 import { type DemoObject, demoNamespace, demoObjects } from './demo-objects.ts';
 
 const fieldManager = 'demo';
-/** How many fake nodes the demo has when nothing else is said. */
-const demoNodes = 3;
-
-/** The number of fake nodes by the settings. */
-export const fakeNodesOf = ({ demo, fakeNodes }: ServerSettings): number =>
-  demo && fakeNodes === 0 ? demoNodes : fakeNodes;
-
-/** Whether containers may be privileged: as it is set, or where only fake nodes would run them. */
-export const allowsPrivileged = (settings: ServerSettings): boolean =>
-  settings.allowPrivileged ?? fakeNodesOf(settings) > 0;
-
 /**
- * Applies the objects of the demo. What is there as it was applied stays as it is, and so does an object in which
- * somebody else has taken over a field. What cannot be made, such as in a namespace that is being deleted, is logged.
+ * Applies the objects of the demo. Unchanged objects, and objects with fields of other managers, stay as they are. Failures,
+ * such as in a namespace that is being deleted, are logged.
  */
 export async function applyDemo(client: Client, names: Names, log: Pick<Log, 'warn'>): Promise<void> {
   for (const object of demoObjects(names)) {

@@ -4,8 +4,8 @@ import type { Settings } from '../settings/flags.ts';
 import { shellWord } from './shell-word.ts';
 
 /**
- * What to check when others can reach the server and nobody has chosen who vouches for it and its clients: lines for who
- * starts it. None when it listens on a loopback address, or has a certificate and a client CA of the user's choice.
+ * Lines for the operator about what to check when others can reach the server and its certificate or client CA is generated.
+ * None when it listens on a loopback address, or both are configured.
  */
 export function exposureNotice(settings: Settings & { readonly dataDir: string }): readonly string[] {
   const { bindAddress, tlsCertFile, clientCaFile, dataDir } = settings;

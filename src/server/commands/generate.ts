@@ -1,19 +1,19 @@
 import { DefinitionError, formats, modelOfDefinitions } from '../../generate/index.ts';
+import { writePublic } from '../private-files.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { type GenerateSettings, generateTable } from '../settings/generate-flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { definitionsOf } from './definition-sources.ts';
-import { writePublic } from './files.ts';
-import { runToEnd, settingsOf } from './run-until-signal.ts';
+import { parseSettings, runToEnd } from './run-until-signal.ts';
 
 /** What `orch generate --help` prints. */
 const generateHelp = (): string =>
   commandHelp(
     'orch generate types --from=<source,…> [flags]',
     [
-      'Writes TypeScript types of custom resources, or zod schemas or a JSON Schema of them: of every version that is',
-      'served of the definitions that the sources have. The same definitions give the same output.',
+      'Generates TypeScript types, zod schemas or a JSON Schema for every served version of the custom resource',
+      'definitions in the sources. The output is deterministic.',
     ],
     generateTable.list,
   );
@@ -25,7 +25,7 @@ async function generate([what, ...args]: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const settings = await settingsOf('generate', generateTable, args);
+  const settings = await parseSettings('generate', generateTable, args);
   if (settings !== undefined) await runToEnd(() => write(settings));
 }
 
@@ -50,7 +50,7 @@ async function modelOf(from: readonly string[], kubeconfig: string | undefined) 
   }
 }
 
-/** Resolves when the text is written: the process ends afterwards. A reader that is gone wants no more. */
+/** Resolves once the text is written, after which the process ends. Ignores a closed pipe. */
 const print = (text: string): Promise<void> => {
   process.stdout.on('error', () => {});
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));

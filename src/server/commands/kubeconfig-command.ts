@@ -4,19 +4,19 @@ import { join, resolve } from 'node:path';
 import { dns1123Label } from '../../meta/index.ts';
 import { commonNameOf, issueClientCertificate } from '../certificates/certificates.ts';
 import { systemClock } from '../clock.ts';
+import { readIfExists, readPrivate, writePrivate } from '../private-files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
-import { readIfThere, readPrivate, writePrivate } from './files.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { serverOfKubeconfig } from './remote-server.ts';
-import { runToEnd, settingsOf } from './run-until-signal.ts';
+import { parseSettings, runToEnd } from './run-until-signal.ts';
 import { shellWord } from './shell-word.ts';
 
 const flags = {
-  user: flag('Identity', type.optionalText, undefined, 'Name of the user: the common name of the certificate.'),
+  user: flag('Identity', type.optionalText, undefined, 'User name: the common name of the certificate.'),
   group: flag(
     'Identity',
     type.texts('group', () => undefined),
@@ -27,22 +27,22 @@ const flags = {
     'Identity',
     type.duration,
     30 * 24 * 3_600_000,
-    'How long the certificate is valid, at most as long as that of the authority. It cannot be revoked.',
+    'Validity of the certificate, at most until the authority expires. A certificate cannot be revoked.',
   ),
-  namespace: flag('API', type.optionalText, undefined, 'Namespace of the context, where kubectl is told none.'),
+  namespace: flag('API', type.optionalText, undefined, 'Default namespace of the context.'),
   server: flag(
     'Address',
     type.secureUrl,
     undefined,
-    "URL of the server, as the user reaches it. Without one it is that of the administrator's kubeconfig.",
+    "URL at which the user reaches the server. If not set, it is the one in the administrator's kubeconfig.",
   ),
   dataDir: flag(
     'Store',
     type.folder,
     undefined,
-    'Data directory of the server, whose authority signs the certificate. Without one it is the only one below `./orch-data`.',
+    'Data directory of the server whose authority signs the certificate. If not set, it is the only one below `./orch-data`.',
   ),
-  out: flag('Process', type.file, undefined, 'The file that is written. Without one it is `NAME.kubeconfig`.'),
+  out: flag('Process', type.file, undefined, 'Output file. If not set, it is `NAME.kubeconfig`.'),
 };
 type KubeconfigSettings = SettingsOf<typeof flags>;
 
@@ -61,15 +61,15 @@ const help = (): string =>
   commandHelp(
     'orch kubeconfig --user=NAME [--group=NAME,…] [flags]',
     [
-      'Makes a client certificate that the authority of a data directory signs, and writes the kubeconfig of its user.',
-      'The server may be running. A user may do what roles grant to the name or to a group.',
+      'Issues a client certificate signed by the authority of a data directory, and writes a kubeconfig with it.',
+      'The server may be running. Roles that are bound to the user or its groups grant permissions.',
     ],
     table.list,
   );
 
 /** Runs `orch kubeconfig`. Exit status 2 for invalid settings, 1 when the authority cannot be used. */
 async function run(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('kubeconfig', table, args);
+  const settings = await parseSettings('kubeconfig', table, args);
   if (settings !== undefined) await runToEnd(() => write(settings));
 }
 
@@ -87,15 +87,15 @@ async function write({
   const path = out ?? `${user.replaceAll(/[^\w.@-]/g, '-')}.kubeconfig`;
   if (existsSync(path)) throw new StartError(`${path} is there already: remove it, or name another file with --out`);
   const authority = await authorityOf(folder);
-  const known = await serverOfKubeconfig("the administrator's kubeconfig", join(folder, 'admin.kubeconfig'));
+  const administrator = await serverOfKubeconfig("the administrator's kubeconfig", join(folder, 'admin.kubeconfig'));
   const now = systemClock.now();
-  const left = Date.parse(new X509Certificate(authority.cert).validTo) - now;
+  const remainingMs = Date.parse(new X509Certificate(authority.cert).validTo) - now;
   const subject = { commonName: user, organizations: group };
   const text = kubeconfig({
     cluster: commonNameOf(authority.cert).replace(/-ca$/, ''),
-    server: server ?? known.server,
-    authority: known.ca ?? authority.cert,
-    certificate: issueClientCertificate(authority, subject, now, Math.min(duration, left)),
+    server: server ?? administrator.server,
+    authority: administrator.ca ?? authority.cert,
+    certificate: issueClientCertificate(authority, subject, now, Math.min(duration, remainingMs)),
     user,
     namespace,
   });
@@ -111,7 +111,7 @@ try: export KUBECONFIG=${shellWord(resolve(path))} && kubectl auth whoami
 
 /** The authority of a data directory. @throws StartError */
 async function authorityOf(folder: string) {
-  const [cert, key] = [await readIfThere(join(folder, 'ca.crt')), await readPrivate(join(folder, 'ca.key'))];
+  const [cert, key] = [await readIfExists(join(folder, 'ca.crt')), await readPrivate(join(folder, 'ca.key'))];
   if (cert === undefined) throw new StartError(`${folder} is no data directory: it has no ca.crt`);
   if (key !== undefined) return { cert, key };
   throw new StartError(

@@ -1,24 +1,24 @@
 import type { CertKeyPair } from '../../pki/index.ts';
-import { readPrivate, writePrivate } from './files.ts';
+import { readPrivate, writePrivate } from '../private-files.ts';
 
 export interface KubeconfigOptions {
   /** The name of the cluster and of the context. */
   readonly cluster: string;
-  /** Such as `https://127.0.0.1:6443`. */
+  /** URL such as `https://127.0.0.1:6443`. */
   readonly server: string;
   /** The CA bundle of the serving certificate, in PEM. */
   readonly authority: string;
-  /** The name of the user, for the reader alone; that of the certificate counts. */
+  /** The name of the user, for display; the certificate decides. */
   readonly user: string;
   readonly certificate: CertKeyPair;
   /** The namespace of the context. */
   readonly namespace?: string | undefined;
 }
 
-/** A kubeconfig with one cluster, one user and one context. */
+/** Formats a kubeconfig with one cluster, one user and one context. */
 export function kubeconfig(options: KubeconfigOptions): string {
   const { cluster, server, authority, user: name, certificate, namespace } = options;
-  // A name such as `system:node:a` is quoted.
+  // Names such as `system:node:a` need quotes.
   const user = /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
   const data = (pem: string) => Buffer.from(pem).toString('base64');
   return `apiVersion: v1

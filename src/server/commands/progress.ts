@@ -1,6 +1,6 @@
 import type { Clock } from '../../meta/index.ts';
 
-/** Standard error, or what takes its place. */
+/** Standard error, or a replacement in tests. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -10,7 +10,7 @@ const barWidth = 30;
 const redrawMs = 100;
 
 /**
- * Shows how far a command has come: a bar on a terminal, elsewhere a line at the beginning and at every tenth of a step.
+ * Shows the progress of a command: a bar on a terminal, elsewhere a line at the beginning and at every tenth of a step.
  */
 export class Progress {
   readonly #out: ProgressOutput;
@@ -24,7 +24,7 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** `done` of about `size` objects have passed a step, such as `copy`. */
+  /** Shows that `done` of about `size` objects have passed a step, such as `copy`. */
   show(step: string, done: number, size: number): void {
     const share = size === 0 ? 1 : Math.min(1, done / size);
     const tenth = Math.floor(share * 10);
@@ -56,7 +56,7 @@ export class Progress {
       return;
     }
     const full = Math.floor(share * barWidth);
-    // To the start of the line, and what is left of it is erased.
+    // Returns to the start of the line and erases the rest.
     this.#out.write(`\r${step.padEnd(7)}[${'#'.repeat(full)}${' '.repeat(barWidth - full)}]${text}\u001b[K`);
   }
 }

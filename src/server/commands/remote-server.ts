@@ -1,11 +1,11 @@
-/** Servers that commands are clients of. */
+/** Connections of commands to servers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, HttpsOptions } from '../../client/index.ts';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 
-/** The server of the kubeconfig of a setting, such as `--kubeconfig`, and the credentials for it. @throws StartError */
+/** Reads the server and the credentials from the kubeconfig of a setting, such as `--kubeconfig`. @throws StartError */
 export async function serverOfKubeconfig(setting: string, path: string): Promise<HttpsOptions> {
   const { url, ca, serverName, skipVerify, cert, key, authorization } = await readWebhookConfig(setting, path);
   if (url.pathname !== '/') {
@@ -21,7 +21,7 @@ export async function serverOfKubeconfig(setting: string, path: string): Promise
   };
 }
 
-/** The names of the API groups. A server that cannot be reached is waited for so long. @throws StartError */
+/** Reads the names of the API groups. Waits up to `waitSeconds` for an unreachable server. @throws StartError */
 export async function groupsOf(client: Client, url: string, waitSeconds: number): Promise<string[]> {
   for (let second = 0; ; second++) {
     try {

@@ -10,9 +10,9 @@ const callWidth = commands.reduce((width, { call }) => Math.max(width, call.leng
 const usage = `orch — a cluster API server
 
 ${commands.map(({ call, summary }) => `  orch ${call.padEnd(callWidth)}  ${summary}`).join('\n')}
-  orch ${'completion SHELL'.padEnd(callWidth)}  print the completions for ${shells.join(', ')}
+  orch ${'completion SHELL'.padEnd(callWidth)}  print completions for ${shells.join(', ')}
   orch ${'version'.padEnd(callWidth)}  print the version
-  orch ${'help [COMMAND]'.padEnd(callWidth)}  print this, or what a command does and its flags
+  orch ${'help [COMMAND]'.padEnd(callWidth)}  print this help, or the help of a command
 `;
 
 const isHelp = (arg: string) => arg === '--help' || arg === '-h';
@@ -41,11 +41,11 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The command of a name; undefined, with exit status 2, when there is none. */
+/** Loads the command of a name; resolves with undefined, and sets exit status 2, when there is none. */
 async function load(name: string): Promise<LoadedCommand | undefined> {
-  const known = commands.find((command) => command.name === name);
-  if (known !== undefined) return known.load();
-  const names = [...commands.map((command) => command.name), 'completion', 'version', 'help'];
+  const command = commands.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command.load();
+  const names = [...commands.map((each) => each.name), 'completion', 'version', 'help'];
   process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
   process.exitCode = 2;
   return undefined;
@@ -60,19 +60,21 @@ async function complete([shell = '']: readonly string[]): Promise<void> {
   }
 }
 
-/** Variables that a cluster sets in its pods for a service named `orch`, and those of other programs of this package. */
+/** Variables that a cluster sets in pods for a service named `orch`, and variables of other programs of this package. */
 const otherVariables = /^ORCH_(?:SERVICE_(?:HOST|PORT).*|PORT(?:_.*)?|EXEC_INFO|FUZZ_.*)$/;
 
-/** A sentence for each environment variable that looks like a flag and is none of any command. */
+/** A message for each environment variable that looks like a flag and belongs to no command. */
 export async function unknownVariables(
   flags: readonly ListedFlag[],
   env: { readonly [name: string]: string | undefined },
 ): Promise<string[]> {
-  const known = new Set(flags.map(({ name }) => variableOf(name)));
-  const isUnknown = (name: string) => name.startsWith('ORCH_') && !known.has(name) && !otherVariables.test(name);
+  const knownVariables = new Set(flags.map(({ name }) => variableOf(name)));
+  const isUnknown = (name: string) =>
+    name.startsWith('ORCH_') && !knownVariables.has(name) && !otherVariables.test(name);
   if (!Object.keys(env).some(isUnknown)) return [];
-  for (const command of commands) for (const { name } of (await command.load()).flags) known.add(variableOf(name));
+  for (const command of commands)
+    for (const { name } of (await command.load()).flags) knownVariables.add(variableOf(name));
   return Object.keys(env)
     .filter(isUnknown)
-    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...known])}`);
+    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...knownVariables])}`);
 }

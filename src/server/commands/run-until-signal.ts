@@ -1,4 +1,4 @@
-/** What the commands that run until a signal have in common. */
+/** Shared by commands that run until a signal. */
 import { constants } from 'node:os';
 import type { Log } from '../dependencies.ts';
 import type { FlagTable } from '../settings/flag.ts';
@@ -6,11 +6,11 @@ import { readConfig } from '../settings/read-file.ts';
 import { readSettings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
 
-/** The period of the timer that keeps a process alive (ms): any. */
+/** Arbitrary period of the timer that keeps the process alive (ms). */
 const aliveMs = 3_600_000;
 
-/** The settings of the process; undefined, with this exit status, when one is invalid, which is reported. */
-export async function settingsOf<S extends object>(
+/** Parses the settings of the process. Reports invalid ones, sets the exit status and resolves with undefined. */
+export async function parseSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],
@@ -30,7 +30,7 @@ export async function settingsOf<S extends object>(
   return undefined;
 }
 
-/** Runs a command to its end, with exit status 0, or 1 after a failure, which is reported. */
+/** Runs a command and exits with status 0, or reports a failure and exits with status 1. */
 export async function runToEnd(command: () => Promise<void>): Promise<void> {
   try {
     await command();
@@ -42,19 +42,19 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Logs an unexpected failure, which ends the process. */
+/** Logs unexpected failures, which end the process. */
 export function logFailures(log: Log): void {
   process.on('uncaughtException', (error) => {
-    log.error('ended by an unexpected failure', { error });
+    log.error('the process ends after an unexpected failure', { error });
     process.exit(1);
   });
   // The reader of standard output may be gone (EPIPE).
   process.stdout.on('error', () => {});
 }
 
-/** Resolves at the first signal to end; the second one exits the process. The process lives until then. */
+/** Resolves at the first SIGINT or SIGTERM and keeps the process alive until then. A second signal exits. */
 export function firstSignal(): Promise<void> {
-  // Neither the timers of the clock nor connections that are idle keep a process alive.
+  // Timers of the clock and idle connections do not keep the process alive.
   const alive = setInterval(() => {}, aliveMs);
   return new Promise((resolve) => {
     let stopping = false;

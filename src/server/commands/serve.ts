@@ -1,36 +1,36 @@
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
-import { identityOf } from '../cluster/identity.ts';
+import { createServerIdentity } from '../cluster/server-identity.ts';
 import { createLog } from '../observability/log.ts';
 import { systemRandom } from '../random.ts';
 import { type OrchServer, startServer } from '../server.ts';
 import { type Settings, serverTable } from '../settings/flags.ts';
 import { dataDirOf, temporaryDataDir } from '../storage/data-folder.ts';
-import { placeOf } from '../storage/open-store.ts';
+import { describeStore } from '../storage/open-store.ts';
 import { version } from '../version.ts';
 import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure-notice.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 import { shellWord } from './shell-word.ts';
 import { StartProgress } from './start-progress.ts';
 
-/** The settings of a process, whose files have a place. */
+/** The settings of a process, with its data directory. */
 export type ProcessSettings = Settings & { readonly dataDir: string };
 
 /**
- * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 1 for
- * invalid settings and for any other failure, as with the reference server.
+ * Serves until SIGINT or SIGTERM: the first signal shuts down gracefully, a second one exits at once. Exit status 1 for
+ * invalid settings and any other failure, as with the reference server.
  */
 export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
-  const settings = await settingsOf(command, table, args, 1);
+  const settings = await parseSettings(command, table, args, 1);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
     const { store, apiDomain } = settings;
     const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
     const server = await Promise.race([start({ ...settings, dataDir }), signal]);
-    // A server that is not ready yet, such as one that waits for its store, has nothing to finish.
+    // A server that is not ready, such as one that waits for its store, exits at once.
     if (server === undefined) return;
     await signal;
     await server.close();
@@ -38,7 +38,7 @@ export async function serve(args: readonly string[], command = 'serve', table = 
 }
 
 async function start(settings: ProcessSettings): Promise<OrchServer> {
-  const identity = identityOf(settings, systemRandom);
+  const identity = createServerIdentity(settings, systemRandom);
   const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
   logFailures(log);
   const starting = new StartProgress(process.stderr, systemClock, log);
@@ -48,7 +48,7 @@ async function start(settings: ProcessSettings): Promise<OrchServer> {
     const { url, kubeconfigPath } = await server.listen();
     starting.end();
     process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
-objects: ${placeOf(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
+objects: ${describeStore(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
     return server;
@@ -57,13 +57,13 @@ ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(setting
   }
 }
 
-/** Which API groups, labels and annotations the server has. */
+/** Describes the API domain. */
 const namesServed = (domain: string): string =>
   domain === compatibleDomain
     ? `the names of ${domain}, which kubectl uses (--api-domain changes them)`
     : `the names of ${domain} (kubectl uses those of ${compatibleDomain}: --api-domain=${compatibleDomain})`;
 
-/** Commands to try next: kubectl supports the compatible domain only. */
+/** Commands to try next: kubectl supports only the compatible domain. */
 function firstSteps(
   { apiDomain, dataDir, tlsCertFile, demo }: ProcessSettings,
   url: string,

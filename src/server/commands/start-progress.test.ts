@@ -26,7 +26,7 @@ async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   return result;
 }
 
-const followed = 'reading what is followed, and creating what every cluster has';
+const objectsStep = 'reading what is followed, and creating what every cluster has';
 
 describe('a start', () => {
   it('of less than a second says nothing', async () => {
@@ -54,8 +54,8 @@ describe('a start', () => {
     expect(lines).toEqual([
       ['starting', { step: store, seconds: 1 }],
       ['starting', { step: store, seconds: 6 }],
-      ['starting', { step: followed, seconds: 6 }],
-      ['starting', { step: followed, seconds: 11, objects: 1_234 }],
+      ['starting', { step: objectsStep, seconds: 6 }],
+      ['starting', { step: objectsStep, seconds: 11, objects: 1_234 }],
     ]);
     expect(written).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe('a start', () => {
     starting.begin('objects');
     starting.loaded(12_345);
     await clock.advance(1_000, turn);
-    expect(written).toEqual([`\u001b[K[${'#'.repeat(10)}${' '.repeat(10)}] 1 s, 12,345 objects: ${followed}\r`]);
+    expect(written).toEqual([`\u001b[K[${'#'.repeat(10)}${' '.repeat(10)}] 1 s, 12,345 objects: ${objectsStep}\r`]);
     await clock.advance(200, turn);
     expect(written).toHaveLength(2);
     starting.end();
@@ -101,7 +101,7 @@ describe('a start', () => {
     const server = await during(clock, createServer({ controllers: '-*' }, { clock, store, starting }));
     starting.end();
     const steps = lines.map(([, fields]) => fields) as { step: string; seconds: number; objects?: number }[];
-    expect(steps[0]).toMatchObject({ step: followed, seconds: 1 });
+    expect(steps[0]).toMatchObject({ step: objectsStep, seconds: 1 });
     // The default roles alone are more.
     expect(Math.max(...steps.map(({ objects = 0 }) => objects))).toBeGreaterThan(50);
     await during(clock, server.close());

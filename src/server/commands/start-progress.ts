@@ -1,8 +1,8 @@
 import type { Clock } from '../../meta/index.ts';
-import type { Log, Starting } from '../dependencies.ts';
+import type { Log, StartObserver } from '../dependencies.ts';
 import type { ProgressOutput } from './progress.ts';
 
-/** What a start does, in this order. */
+/** The steps of a start, in order. */
 const steps = {
   configuration: 'reading the configuration',
   store: 'opening the store',
@@ -12,7 +12,7 @@ const steps = {
 type StartStep = keyof typeof steps;
 const order = Object.keys(steps) as readonly StartStep[];
 
-/** A start is told of after this time, then this often on a terminal, and this often in a log (ms). */
+/** Delay before a start is reported, and intervals of reports on a terminal and in the log (ms). */
 const quietMs = 1_000;
 const redrawMs = 200;
 const repeatMs = 5_000;
@@ -24,10 +24,10 @@ interface Terminal extends ProgressOutput {
 }
 
 /**
- * Says what a start does once it has taken a second: a bar on a terminal, elsewhere lines of the log, one for each step
- * and another for every five seconds.
+ * Reports the progress of a start that takes more than a second: a bar on a terminal, elsewhere a line of the log for each
+ * step and every five seconds.
  */
-export class StartProgress implements Starting {
+export class StartProgress implements StartObserver {
   readonly #out: Terminal;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'info'>;
@@ -68,11 +68,11 @@ export class StartProgress implements Starting {
     this.#speaks = true;
     const { isTTY } = this.#out;
     if (isTTY) this.#draw();
-    else this.#tell();
+    else this.#logStep();
     this.#cancel = this.#clock.after(isTTY ? redrawMs : repeatMs, () => this.#speak());
   }
 
-  #tell(): void {
+  #logStep(): void {
     this.#log.info('starting', {
       step: this.#text(),
       seconds: Math.round(this.#seconds()),
@@ -80,7 +80,7 @@ export class StartProgress implements Starting {
     });
   }
 
-  // The cursor stays at the beginning of the line: a line of the log takes the place of the bar, which is drawn below.
+  // The cursor stays at the start of the line: a line of the log replaces the bar, which is then drawn below.
   #draw(): void {
     const done = order.indexOf(this.#step);
     const full = Math.round((barWidth * done) / order.length);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { both, flagsOfServe, reportTable, splitFile } from './store-command.ts';
+import { mergeTables, reportTable, serveFlags, splitFile } from './store-command.ts';
 
-const table = both(flagsOfServe('dataDir'), reportTable);
+const table = mergeTables(serveFlags('dataDir'), reportTable);
 
 describe('the file of a command', () => {
   it.each([

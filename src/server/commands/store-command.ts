@@ -1,4 +1,4 @@
-/** What the commands have in common that copy or check a store: flags of `orch serve`, and their report. */
+/** Shared by commands that copy or check a store: flags of `orch serve`, and reports. */
 import type { JsonObject } from '../../meta/index.ts';
 import { type CopyObserver, type EtcdStoreOptions, StoreError } from '../../store/index.ts';
 import { systemClock } from '../clock.ts';
@@ -10,12 +10,12 @@ import { defaultSettings, flagList, type Settings } from '../settings/flags.ts';
 import { defaultLevels } from '../settings/log-levels.ts';
 import { storeProblems } from '../settings/store-flags.ts';
 import { StartError } from '../start-error.ts';
-import { etcdOptionsOf } from '../storage/open-store.ts';
+import { etcdStoreOptions } from '../storage/open-store.ts';
 import { Progress } from './progress.ts';
-import { settingsOf } from './run-until-signal.ts';
+import { parseSettings } from './run-until-signal.ts';
 
-/** Flags of `orch serve`, by their keys. */
-export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
+/** Selects flags of `orch serve` by key. */
+export function serveFlags<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
   const isTaken = (key: string): key is K => (keys as readonly string[]).includes(key);
   return {
     list: flagList.flatMap((flag) => (isTaken(flag.key) ? [{ ...flag, key: flag.key }] : [])),
@@ -31,7 +31,7 @@ const reportFlags = {
     'Process',
     type.boolean,
     false,
-    'Prints the result, or the error, as one line of JSON on standard output. Progress is told on standard error as before.',
+    'Whether to print the result, or the error, as one line of JSON on standard output. Progress goes to standard error.',
   ),
 };
 /** The flags that all of these commands have. */
@@ -41,14 +41,17 @@ export const reportTable: FlagTable<SettingsOf<typeof reportFlags>> = {
   problemsOf: () => [],
 };
 
-/** The flags of two tables. */
-export const both = <A extends object, B extends object>(a: FlagTable<A>, b: FlagTable<B>): FlagTable<A & B> => ({
+/** Merges the flags of two tables. */
+export const mergeTables = <A extends object, B extends object>(
+  a: FlagTable<A>,
+  b: FlagTable<B>,
+): FlagTable<A & B> => ({
   list: [...a.list, ...b.list],
   defaults: { ...a.defaults, ...b.defaults },
   problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
 });
 
-/** The file among the arguments of a command: the first one that is no flag and no value of one; and all others. */
+/** Splits the arguments of a command into its file, the first one that is not a flag or its value, and all others. */
 export function splitFile<S>(
   { list }: FlagTable<S>,
   args: readonly string[],
@@ -59,14 +62,14 @@ export function splitFile<S>(
   return file === undefined ? { flags: args } : { file, flags: args.toSpliced(place, 1) };
 }
 
-/** The settings of a command that takes a file; undefined, with exit status 2, when something is wrong. */
-export async function fileAndSettings<S extends object>(
+/** Parses the arguments of a command that takes a file. Reports errors, sets exit status 2 and resolves with undefined. */
+export async function parseFileAndSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],
 ): Promise<{ readonly file: string; readonly settings: S } | undefined> {
   const { file, flags } = splitFile(table, args);
-  const settings = await settingsOf(command, table, flags);
+  const settings = await parseSettings(command, table, flags);
   if (settings === undefined) return undefined;
   if (file !== undefined) return { file, settings };
   process.stderr.write(`orch: ${command} needs a file: orch ${command} [flags] FILE\n`);
@@ -76,7 +79,7 @@ export async function fileAndSettings<S extends object>(
 
 /** The result of a command. */
 export interface Report {
-  /** For people; ends with a line feed. */
+  /** Human-readable text that ends with a line feed. */
   readonly text: string;
   /** The same for programs. */
   readonly json: JsonObject;
@@ -84,7 +87,7 @@ export interface Report {
   readonly exitStatus?: number;
 }
 
-/** Runs a command with a report of its progress and its result. Exit status 1, and a sentence, when it fails. */
+/** Runs a command and reports its progress and result. A failure sets exit status 1. */
 export async function runWithProgress(
   { json }: typeof reportTable.defaults,
   command: (progress: Progress) => Promise<Report>,
@@ -105,16 +108,16 @@ export async function runWithProgress(
   }
 }
 
-/** The options of a store over etcd that is read or filled, and not compacted. @throws StartError */
-export async function etcdToolOptions(
-  settings: Omit<Parameters<typeof etcdOptionsOf>[0], 'etcdCompactionInterval'>,
+/** The options of a store over etcd that a command reads or fills without compacting it. @throws StartError */
+export async function toolEtcdOptions(
+  settings: Omit<Parameters<typeof etcdStoreOptions>[0], 'etcdCompactionInterval'>,
 ): Promise<EtcdStoreOptions> {
   const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
   const dependencies = { clock: systemClock, random: systemRandom, log };
-  return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+  return etcdStoreOptions({ ...settings, etcdCompactionInterval: 0 }, dependencies);
 }
 
-/** The problems of the settings of a store that a command opens without a server. `instead` tells what to name. */
+/** The problems of the store settings of a command. `instead` names an alternative to the memory store. */
 export const toolStoreProblems = (
   settings: ToolStoreSettings,
   nameOf: (key: keyof ToolStoreSettings) => string,
@@ -126,14 +129,16 @@ export const toolStoreProblems = (
         key === 'etcdCompactionInterval' ? key : nameOf(key),
       );
 
-/** A number for people. */
-export const number = (value: number) => value.toLocaleString('en');
+/** Formats a number with thousands separators. */
+export const formatNumber = (value: number) => value.toLocaleString('en');
 
-/** Tells of a copy. */
+/** Reports the progress of a copy. */
 export const copyObserver = (progress: Progress): CopyObserver => ({
   progress: (phase, done, size) => progress.show(phase, done, size),
   resumed: ({ revision, entries }) =>
-    progress.say(`goes on with an interrupted copy of revision ${revision}: ${number(entries)} objects are there`),
+    progress.say(
+      `goes on with an interrupted copy of revision ${revision}: ${formatNumber(entries)} objects are there`,
+    ),
   restarted: ({ revision }) =>
-    progress.say(`the source no longer has revision ${revision} of an interrupted copy, which begins anew`),
+    progress.say(`the source no longer has revision ${revision} of the interrupted copy: starting over`),
 });

@@ -25,9 +25,17 @@ function setUp(body: string, holds = true) {
   };
   const log = (text: string) => void logged.push(text);
   const thread = new ControllerThread({
-    ...{ handler, clock, holds: () => holds, entry: script(body) },
+    handler,
+    clock,
+    holds: () => holds,
+    entry: script(body),
     start: {
-      ...{ apiDomain: 'k8s.io', controllers: [], fakeNodes: 0, gitVersion: 'v1', version: '1', rate: undefined },
+      apiDomain: 'k8s.io',
+      controllers: [],
+      fakeNodes: 0,
+      gitVersion: 'v1',
+      version: '1',
+      rate: undefined,
       settings: { features: defaultFeatures, signingMs: 1, legacyTokenMs: 1 },
     },
     log: { info: log, warn: log, error: log },

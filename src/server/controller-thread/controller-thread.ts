@@ -23,23 +23,23 @@ export interface ControllerThreadOptions {
 /** The bundle of ./worker.ts is in the same folder as the bundle of this file. */
 const bundledEntry = new URL('./controller-worker.js', import.meta.url);
 
-/** How many pieces of a response are on their way to the thread at most. */
+/** Maximum number of unread chunks of a response. */
 const maxUnread = 16;
-/** Delays before a thread that has ended is started again (ms); the first again after it has run for the last. */
+/** Initial and maximum delay before a thread restarts (ms). A run longer than the maximum resets the delay. */
 const firstRestartMs = 1_000;
 const lastRestartMs = 60_000;
-/** How long the controllers have to stop before their thread is ended (ms). */
+/** Timeout of the controllers' stop before their thread is terminated (ms). */
 const stopMs = 5_000;
-/** The young generation of the thread (MiB): its memory counts more than the time of its collector. */
+/** Size of the young generation of the thread (MiB): small, as memory matters more than collection time. */
 const youngMb = 8;
 
-interface Served {
+interface ServedRequest {
   readonly stop: AbortController;
   unread: number;
   wake: () => void;
 }
 
-/** Runs controllers in a thread of their own, which is started again when it ends. */
+/** Runs controllers in a separate thread and restarts it when it ends. */
 export class ControllerThread {
   readonly #options: ControllerThreadOptions;
   #worker: Worker | undefined;
@@ -47,21 +47,21 @@ export class ControllerThread {
   #restartMs = firstRestartMs;
   #startedAt = 0;
   #cancel = () => {};
-  readonly #served = new Map<number, Served>();
+  readonly #served = new Map<number, ServedRequest>();
   readonly #queues: ThreadQueues;
   readonly #settling = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
   #lastSettle = 0;
-  #known: ThreadCertificates;
+  #certificates: ThreadCertificates;
   #resolveStopped = () => {};
 
   constructor(options: ControllerThreadOptions) {
     this.#options = options;
-    this.#known = options.certificates();
+    this.#certificates = options.certificates();
     this.#queues = new ThreadQueues(options.clock, options.observe);
     this.#start();
   }
 
-  /** Resolves when the controllers have nothing to do until the clock moves. */
+  /** Resolves once the controllers are idle until the clock moves. */
   settled(): Promise<void> {
     if (this.#worker === undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -71,7 +71,7 @@ export class ControllerThread {
     });
   }
 
-  /** Resolves when nothing runs any more. Idempotent. */
+  /** Resolves once the thread has ended. Idempotent. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -81,7 +81,7 @@ export class ControllerThread {
     this.#cancel();
     const worker = this.#worker;
     if (worker === undefined) return;
-    // The process lives until the thread has answered.
+    // Keeps the process alive until the thread has responded.
     worker.ref();
     await new Promise<void>((resolve) => {
       this.#resolveStopped = resolve;
@@ -99,10 +99,12 @@ export class ControllerThread {
   #start(): void {
     const { start, clock } = this.#options;
     this.#startedAt = clock.monotonic();
-    this.#known = this.#options.certificates();
-    const workerData: ThreadStart = { ...start, certificates: this.#known };
+    this.#certificates = this.#options.certificates();
+    const workerData: ThreadStart = { ...start, certificates: this.#certificates };
     const worker = new Worker(this.#options.entry ?? bundledEntry, {
-      ...{ workerData, execArgv: [], name: 'controllers' },
+      workerData,
+      execArgv: [],
+      name: 'controllers',
       resourceLimits: { maxYoungGenerationSizeMb: youngMb },
     });
     this.#worker = worker;
@@ -112,7 +114,7 @@ export class ControllerThread {
       failure = error;
     });
     worker.on('exit', () => this.#ended(failure));
-    // The server decides how long the process lives.
+    // The thread does not keep the process alive.
     worker.unref();
   }
 
@@ -176,15 +178,15 @@ export class ControllerThread {
   async #serve({ id, subject, ...request }: Extract<ThreadMessage, { type: 'request' }>): Promise<void> {
     const { handler, holds } = this.#options;
     const worker = this.#worker;
-    const served: Served = { stop: new AbortController(), unread: 0, wake: () => {} };
+    const served: ServedRequest = { stop: new AbortController(), unread: 0, wake: () => {} };
     const { signal } = served.stop;
     this.#served.set(id, served);
-    this.#tellCertificates();
+    this.#sendCertificates();
     try {
       if (!holds()) throw new StatusError(503, 'ServiceUnavailable', 'the lease is not held');
       const transport = inProcessTransport(handler, { subject, background: true });
-      const { body, ...sent } = request;
-      const response = await transport({ ...sent, ...(body === undefined ? {} : { body }), signal });
+      const { body, ...head } = request;
+      const response = await transport({ ...head, ...(body === undefined ? {} : { body }), signal });
       this.#post({ type: 'response', id, status: response.status, headers: response.headers });
       for await (const chunk of response.body) {
         if (signal.aborted || this.#worker !== worker) break;
@@ -202,17 +204,17 @@ export class ControllerThread {
     if (this.#served.get(id) === served) this.#served.delete(id);
   }
 
-  /** Tells the thread of certificates that have been replaced, before the response to its request. */
-  #tellCertificates(): void {
+  /** Sends replaced certificates to the thread, before the response to its request. */
+  #sendCertificates(): void {
     const certificates = this.#options.certificates();
-    const { rootCa, signing } = this.#known;
+    const { rootCa, signing } = this.#certificates;
     if (certificates.rootCa === rootCa && certificates.signing === signing) return;
-    this.#known = certificates;
+    this.#certificates = certificates;
     this.#post({ type: 'certificates', certificates });
   }
 }
 
-/** The queues of the thread, as their metrics show them. */
+/** The metrics of the work queues in the thread. */
 class ThreadQueues {
   readonly #clock: Clock;
   readonly #observe: ControllerThreadOptions['observe'];
@@ -240,7 +242,7 @@ class ThreadQueues {
     }
   }
 
-  /** The thread has ended: nothing waits or runs. */
+  /** Resets the queues after the thread has ended. */
   clear(): void {
     for (const queue of this.#queues.values()) {
       queue.depth = 0;
@@ -249,8 +251,8 @@ class ThreadQueues {
   }
 
   #queueOf(name: string) {
-    const found = this.#queues.get(name);
-    if (found !== undefined) return found;
+    const existing = this.#queues.get(name);
+    if (existing !== undefined) return existing;
     const running: number[] = [];
     const state: QueueState = {
       name,

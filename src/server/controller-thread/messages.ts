@@ -1,7 +1,7 @@
 import type { ControllerSettings, SecretToken } from '../../controllers/index.ts';
 import type { CertKeyPair } from '../../pki/index.ts';
 
-/** What the thread is started with. */
+/** The start parameters of the thread. */
 export interface ThreadStart {
   readonly apiDomain: string;
   readonly controllers: readonly string[];
@@ -13,17 +13,17 @@ export interface ThreadStart {
   readonly certificates: ThreadCertificates;
 }
 
-/** The certificates that controllers publish and sign with; absent while the server does not listen. */
+/** The certificates that controllers publish and sign with; undefined while the server does not listen. */
 export interface ThreadCertificates {
   readonly rootCa: string | undefined;
   readonly signing: CertKeyPair | undefined;
 }
 
-/** An error as a message carries it. */
+/** A serialized error. */
 export interface ThreadError {
   readonly message: string;
   readonly stack?: string | undefined;
-  /** Of a `StatusError`. */
+  /** Only for a `StatusError`. */
   readonly code?: number | undefined;
   readonly reason?: string | undefined;
 }
@@ -46,7 +46,7 @@ export type ThreadMessage =
       readonly headers: { readonly [name: string]: string };
       readonly body: Uint8Array | undefined;
     }
-  /** A piece of the response has been read. */
+  /** A chunk of the response has been read. */
   | { readonly type: 'read'; readonly id: number }
   | { readonly type: 'cancel'; readonly id: number }
   | { readonly type: 'sign'; readonly id: number; readonly token: SecretToken }

@@ -10,14 +10,14 @@ interface Exchange {
   readonly resolve: (response: ClientResponse) => void;
   readonly reject: (error: Error) => void;
   readonly chunks: Uint8Array[];
-  /** Nothing more comes, and the signal of the request is no longer listened to. */
+  /** Removes the listener of the request's signal. */
   readonly close: () => void;
   ended: boolean;
   error: Error | undefined;
   wake: () => void;
 }
 
-/** Sends requests of controllers to the server in whose process the thread is. */
+/** Sends requests of controllers to the server of the process. */
 export class PortTransport {
   readonly #post: (message: ThreadMessage, transfer?: ArrayBuffer[]) => void;
   readonly #exchanges = new Map<number, Exchange>();
@@ -27,12 +27,12 @@ export class PortTransport {
     this.#post = post;
   }
 
-  /** A transport whose requests are those of the subject of a verified client certificate. */
+  /** A transport that authenticates as the subject of a verified client certificate. */
   of(subject: Subject): Transport {
     return (request) => this.#send(subject, request);
   }
 
-  /** Takes a message about a request. */
+  /** Handles a message about a request. */
   take(message: Answer): void {
     const exchange = this.#exchanges.get(message.id);
     if (exchange === undefined) return;
@@ -66,7 +66,7 @@ export class PortTransport {
     });
   }
 
-  /** Whether it was still open. */
+  /** Returns whether the exchange was open. */
   #close(id: number, { close }: Exchange): boolean {
     close();
     return this.#exchanges.delete(id);

@@ -1,4 +1,4 @@
-// The thread in which a server runs its controllers, for ./controller-thread.ts.
+// The entry of the controller thread, see ./controller-thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClient, type QueueObserver, type Transport } from '../../client/index.ts';
 import {
@@ -20,11 +20,11 @@ import { packError, unpackError } from './thread-error.ts';
 const start = workerData as ThreadStart;
 const post = (message: ThreadMessage): void => parentPort?.postMessage(message);
 
-/** How long events of queues are collected (ms). */
+/** Interval at which queue events are sent (ms). */
 const queueEventsMs = 100;
 let events: QueueEvent[] = [];
 
-function tell(...event: QueueEvent): void {
+function reportEvent(...event: QueueEvent): void {
   if (events.length === 0) {
     systemClock.after(queueEventsMs, () => {
       post({ type: 'queues', events });
@@ -35,12 +35,12 @@ function tell(...event: QueueEvent): void {
 }
 
 function observe({ name }: { readonly name: string }): QueueObserver {
-  tell(name, 'made', 0);
+  reportEvent(name, 'made', 0);
   return {
-    added: () => tell(name, 'added', 0),
-    started: (seconds) => tell(name, 'started', seconds),
-    ended: (seconds) => tell(name, 'ended', seconds),
-    retried: () => tell(name, 'retried', 0),
+    added: () => reportEvent(name, 'added', 0),
+    started: (seconds) => reportEvent(name, 'started', seconds),
+    ended: (seconds) => reportEvent(name, 'ended', seconds),
+    retried: () => reportEvent(name, 'retried', 0),
   };
 }
 
@@ -72,7 +72,7 @@ const port = new PortTransport(post);
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
 const same = (transport: Transport) => transport;
 
-function as(commonName: string, organizations: readonly string[], agent: string, limit = same) {
+function clientAs(commonName: string, organizations: readonly string[], agent: string, limit = same) {
   return createClient({
     transport: limit(port.of({ commonName, organizations })),
     baseHeaders: { 'user-agent': `${agent}/${start.version}` },
@@ -86,7 +86,12 @@ const controllers = [
   ...(start.fakeNodes === 0 ? [] : fakeNodeControllers({ count: start.fakeNodes, version: start.gitVersion })),
 ];
 const running = startControllers({
-  ...{ controllers, names, log, observe, clock: systemClock, random: systemRandom },
+  controllers,
+  names,
+  log,
+  observe,
+  clock: systemClock,
+  random: systemRandom,
   settings: {
     ...defaultSettings,
     ...start.settings,
@@ -95,11 +100,11 @@ const running = startControllers({
     signingAuthority: () => certificates.signing,
   },
   rate: start.rate,
-  reader: as(`system:${componentName}`, [], componentName),
+  reader: clientAs(`system:${componentName}`, [], componentName),
   clientOf: (account, user, limit) =>
     user === undefined
-      ? as(`system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
-      : as(user.name, user.groups, user.agent, limit),
+      ? clientAs(`system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+      : clientAs(user.name, user.groups, user.agent, limit),
 });
 
 parentPort?.on('message', (message: ServerMessage) => {

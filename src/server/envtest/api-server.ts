@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from '../commands/run-until-signal.ts';
+import { firstSignal, logFailures, parseSettings, runToEnd } from '../commands/run-until-signal.ts';
 import { createLog } from '../observability/log.ts';
 import { startServer } from '../server.ts';
 import { defaultSettings, programSettings, programTable, type ServerSettings } from '../settings/flags.ts';
 import { serverArguments } from './arguments.ts';
 
-/** What envtest expects of a server that it starts: nobody runs controllers, and nothing is kept. */
+/** The defaults that envtest expects: no controllers, memory store. */
 const table: typeof programTable = {
   ...programTable,
   defaults: {
@@ -23,7 +23,12 @@ const table: typeof programTable = {
 /** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
 export async function runApiServer(args: readonly string[]): Promise<void> {
   const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
-  const settings = await settingsOf('serve', table, ['--store=memory', ...certificateFlags(certificates), ...flags], 1);
+  const settings = await parseSettings(
+    'serve',
+    table,
+    ['--store=memory', ...certificateFlags(certificates), ...flags],
+    1,
+  );
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
@@ -35,7 +40,7 @@ export async function runApiServer(args: readonly string[]): Promise<void> {
   });
 }
 
-/** The serving certificate in the folder, which kube-apiserver takes when it is there. */
+/** The flags of a serving certificate in the folder, if it exists, like kube-apiserver. */
 function certificateFlags(folder: string | undefined): string[] {
   if (folder === undefined) return [];
   const [cert, key] = [join(folder, 'apiserver.crt'), join(folder, 'apiserver.key')];

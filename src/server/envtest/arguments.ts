@@ -1,31 +1,52 @@
 /** The command lines with which envtest starts its programs. */
 
 /**
- * Flags of kube-apiserver that change nothing that a test of a controller can see: names, and beginnings of names that end
- * in a dash.
+ * Flags of kube-apiserver without a visible effect on controller tests: names, and prefixes that end in a dash.
  */
 const inert: readonly string[] = [
-  ...[
-    'aggregator-reject-forwarding-redirect',
-    'allow-metric-labels',
-    'allow-metric-labels-manifest',
-    'alsologtostderr',
-  ],
-  ...['audit-log-version', 'audit-webhook-version', 'contention-profiling', 'coordinated-leadership-'],
-  ...['debug-socket-path', 'default-watch-cache-size', 'delete-collection-workers', 'disabled-metrics'],
-  ...['enable-aggregator-routing', 'enable-logs-handler', 'enable-priority-and-fairness', 'etcd-', 'event-ttl'],
-  ...[
-    'external-hostname',
-    'goaway-chance',
-    'http2-max-streams-per-connection',
-    'insecure-bind-address',
-    'insecure-port',
-  ],
-  ...['lease-reuse-duration-seconds', 'log-', 'logtostderr'],
-  ...['max-connection-bytes-per-sec', 'peer-', 'permit-address-sharing', 'permit-port-sharing', 'proxy-client-'],
-  ...['request-timeout', 'shutdown-send-retry-after', 'shutdown-watch-termination-grace-period', 'stderrthreshold'],
-  ...['storage-', 'strict-transport-security-directives', 'tls-cipher-suites', 'tls-curve-preferences'],
-  ...['tls-min-version', 'v', 'vmodule', 'watch-cache', 'watch-cache-sizes'],
+  'aggregator-reject-forwarding-redirect',
+  'allow-metric-labels',
+  'allow-metric-labels-manifest',
+  'alsologtostderr',
+  'audit-log-version',
+  'audit-webhook-version',
+  'contention-profiling',
+  'coordinated-leadership-',
+  'debug-socket-path',
+  'default-watch-cache-size',
+  'delete-collection-workers',
+  'disabled-metrics',
+  'enable-aggregator-routing',
+  'enable-logs-handler',
+  'enable-priority-and-fairness',
+  'etcd-',
+  'event-ttl',
+  'external-hostname',
+  'goaway-chance',
+  'http2-max-streams-per-connection',
+  'insecure-bind-address',
+  'insecure-port',
+  'lease-reuse-duration-seconds',
+  'log-',
+  'logtostderr',
+  'max-connection-bytes-per-sec',
+  'peer-',
+  'permit-address-sharing',
+  'permit-port-sharing',
+  'proxy-client-',
+  'request-timeout',
+  'shutdown-send-retry-after',
+  'shutdown-watch-termination-grace-period',
+  'stderrthreshold',
+  'storage-',
+  'strict-transport-security-directives',
+  'tls-cipher-suites',
+  'tls-curve-preferences',
+  'tls-min-version',
+  'v',
+  'vmodule',
+  'watch-cache',
+  'watch-cache-sizes',
 ];
 
 const nameOf = (argument: string): string => /^--?([^=]*)/.exec(argument)?.[1] ?? '';
@@ -46,16 +67,16 @@ export interface ServerArguments {
   readonly inert: readonly string[];
 }
 
-/** The arguments of kube-apiserver, each of the form `--name=value` or `--name`, for `orch serve`. */
-export function serverArguments(args: readonly string[], known: ReadonlySet<string>): ServerArguments {
-  // Flags of etcd that are known have no effect either: objects are kept in memory.
+/** Converts arguments of kube-apiserver, each of the form `--name=value` or `--name`, for `orch serve`. */
+export function serverArguments(args: readonly string[], serverFlags: ReadonlySet<string>): ServerArguments {
+  // Flags of etcd have no effect either: objects stay in memory.
   const hasEffect = (name: string) =>
-    name !== 'cert-dir' && !name.startsWith('etcd-') && (known.has(name) || !isInert(name));
-  const without = args.map(nameOf).filter((name) => name !== 'cert-dir' && !hasEffect(name));
+    name !== 'cert-dir' && !name.startsWith('etcd-') && (serverFlags.has(name) || !isInert(name));
+  const ignored = args.map(nameOf).filter((name) => name !== 'cert-dir' && !hasEffect(name));
   return {
     flags: args.filter((arg) => hasEffect(nameOf(arg))),
     certificates: lastOf(args, 'cert-dir'),
-    inert: [...new Set(without)],
+    inert: [...new Set(ignored)],
   };
 }
 

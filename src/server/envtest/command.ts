@@ -2,21 +2,16 @@ import { realpathSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
-import { ensureFolder, readIfThere, writePublic } from '../commands/files.ts';
-import { runToEnd, settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings, runToEnd } from '../commands/run-until-signal.ts';
 import { shellWord } from '../commands/shell-word.ts';
+import { ensureFolder, readIfExists, writePublic } from '../private-files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
 const flags = {
-  binDir: flag(
-    'Process',
-    type.file,
-    undefined,
-    'The folder into which the programs are written; it is created if it is missing.',
-  ),
+  binDir: flag('Process', type.file, undefined, 'Folder for the programs; it is created if it is missing.'),
 };
 
 const table: FlagTable<SettingsOf<typeof flags>> = {
@@ -26,7 +21,7 @@ const table: FlagTable<SettingsOf<typeof flags>> = {
     binDir === undefined ? [`${nameOf('binDir')} must name the folder for the programs`] : [],
 };
 
-/** The programs that envtest starts, by name. They are loaded one by one: etcd is healthy at once. */
+/** The programs that envtest starts, by name. Each is loaded separately, so that etcd starts fast. */
 const programs: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
   'kube-apiserver': async () => (await import('./api-server.ts')).runApiServer,
   etcd: async () => (await import('./etcd.ts')).runEtcd,
@@ -36,9 +31,8 @@ const help = (): string =>
   commandHelp(
     'orch envtest --bin-dir=<folder>',
     [
-      'Writes the programs kube-apiserver and etcd, which envtest of controller-runtime starts in place of its own:',
-      `a server in memory without controllers, in the API domain ${compatibleDomain}. kube-apiserver takes the flags of`,
-      'orch serve too.',
+      'Writes the programs kube-apiserver and etcd for envtest of controller-runtime: a server in memory without',
+      `controllers, in the API domain ${compatibleDomain}. kube-apiserver also takes the flags of orch serve.`,
     ],
     table.list,
   );
@@ -51,7 +45,7 @@ async function run(args: readonly string[]): Promise<void> {
     const start = await program();
     return start(rest);
   }
-  const settings = await settingsOf('envtest', table, args);
+  const settings = await parseSettings('envtest', table, args);
   if (settings !== undefined) await runToEnd(() => writePrograms(resolve(settings.binDir ?? '')));
 }
 
@@ -64,7 +58,7 @@ async function writePrograms(folder: string): Promise<void> {
     await ensureFolder(folder);
     for (const name of Object.keys(programs)) {
       const path = join(folder, name);
-      if ((await readIfThere(path))?.includes(mark) === false) {
+      if ((await readIfExists(path))?.includes(mark) === false) {
         throw new StartError(`${path} is another program: choose a folder without one, or remove it`);
       }
       await writePublic(path, `#!/bin/sh\n${mark}\nexec ${start} envtest ${name} "$@"\n`);

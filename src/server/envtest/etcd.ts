@@ -3,15 +3,15 @@ import { firstSignal, runToEnd } from '../commands/run-until-signal.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { clientUrls } from './arguments.ts';
 
-/** What is answered, by path. */
+/** The responses by path. */
 const answers: { readonly [path: string]: object } = {
   '/health': { health: 'true', reason: '' },
   '/version': { etcdserver: '3.5.0', etcdcluster: '3.5.0' },
 };
 
 /**
- * Runs in place of etcd, with its arguments, until SIGINT or SIGTERM. It says that it is healthy and keeps nothing: the
- * server beside it keeps objects in memory.
+ * Runs in place of etcd, with its arguments, until SIGINT or SIGTERM. It reports that it is healthy and stores nothing: the
+ * API server keeps objects in memory.
  */
 export async function runEtcd(args: readonly string[]): Promise<void> {
   const signal = firstSignal();
@@ -28,9 +28,9 @@ function listen(text: string): Promise<Server> {
   const url = new URL(text);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', url);
-    const found = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
-    const body = found ?? { message: 'this stands in for etcd, and keeps nothing' };
-    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    const answer = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
+    const body = answer ?? { message: 'this stands in for etcd, and keeps nothing' };
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
   return new Promise((resolve, reject) => {

@@ -8,10 +8,11 @@ import {
   openWebSocket,
 } from '../../http/index.ts';
 import { type Clock, type Names, StatusError, statusError } from '../../meta/index.ts';
-import type { Endpoint, Registry } from '../../registry/index.ts';
+import type { Endpoint } from '../../registry/index.ts';
 import { Pod } from '../../types/core-v1.ts';
-import { commandResult, logOf, type PodObject, pageOf } from './canned.ts';
+import type { Backend } from '../backend.ts';
 import { exitStatus } from './exit-status.ts';
+import { commandResult, containerLog, httpPage, type PodObject } from './pod-annotations.ts';
 import { type Channels, spdyAnswer } from './spdy.ts';
 
 export interface FakeKubeletOptions {
@@ -19,7 +20,7 @@ export interface FakeKubeletOptions {
   readonly count: number;
   readonly names: Names;
   readonly clock: Clock;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
 }
 
 /** How often the end of a container is looked for while its log is followed (ms). */
@@ -64,20 +65,23 @@ class FakeKubelet {
 
   /** The response to any HTTP request to the address of a pod. @throws StatusError 404 when no pod has it */
   async page(host: string): Promise<ApiResponse> {
-    const { names, registry } = this.#options;
-    const pods = await registry().objects.list(Pod, '');
+    const { names, backend } = this.#options;
+    const pods = await backend.registry.objects.list(Pod, '');
     const pod = pods.find(({ status }) => status?.podIP === host);
     if (pod === undefined) throw new StatusError(404, 'NotFound', `nothing is served at ${host}, which is fake`);
     return {
       status: 200,
       headers: { 'content-type': 'text/plain' },
-      body: Buffer.from(pageOf(pod, names)),
+      body: Buffer.from(httpPage(pod, names)),
     };
   }
 
   async upgrade(request: ApiRequest, path: string): Promise<ApiResponse> {
-    const asked = await this.#read(path);
-    const channels = asked.action === 'portForward' ? this.#ports(asked) : this.#streams(asked, request.signal);
+    const kubeletRequest = await this.#read(path);
+    const channels =
+      kubeletRequest.action === 'portForward'
+        ? this.#ports(kubeletRequest)
+        : this.#streams(kubeletRequest, request.signal);
     return isWebSocket(request)
       ? webSocketAnswer(request, this.#options.names, channels)
       : spdyAnswer(request, this.#options.names, channels);
@@ -90,7 +94,7 @@ class FakeKubelet {
     if (!['containerLogs', 'exec', 'attach', 'portForward'].includes(action)) {
       throw new StatusError(404, 'NotFound', `fake nodes do not serve ${pathname}`);
     }
-    const pod = await this.#options.registry().objects.read(Pod, namespace, name);
+    const pod = await this.#options.backend.registry.objects.read(Pod, namespace, name);
     return { action, pod, container, query };
   }
 
@@ -99,7 +103,7 @@ class FakeKubelet {
     const { names } = this.#options;
     const numberOf = (name: string) => (query.has(name) ? Number(query.get(name)) : undefined);
     const started = startOf(pod, container, query.get('previous') === 'true');
-    const text = logOf(pod, names, container, started, {
+    const text = containerLog(pod, names, container, started, {
       tailLines: numberOf('tailLines'),
       limitBytes: numberOf('limitBytes'),
       timestamps: query.get('timestamps') === 'true',
@@ -113,9 +117,9 @@ class FakeKubelet {
 
   /** Resolves when the container does not run any more, or the client has gone. */
   async #ended({ metadata: { namespace = '', name = '', uid } }: PodObject, container: string, signal: AbortSignal) {
-    const { clock, registry } = this.#options;
+    const { clock, backend } = this.#options;
     const runs = async () => {
-      const pod = await registry().objects.get(Pod, namespace, name);
+      const pod = await backend.registry.objects.get(Pod, namespace, name);
       return pod?.metadata.uid === uid && pod !== undefined && stateOf(pod, container)?.state?.running !== undefined;
     };
     while (!signal.aborted && (await runs())) {
@@ -143,18 +147,18 @@ class FakeKubelet {
     if (action === 'attach')
       return { type: 'streams', output: this.#logPieces(pod, container, query, signal), exitCode: 0 };
     const { output, exitCode } = commandResult(pod, this.#options.names, container, query.getAll('command'));
-    return { type: 'streams', output: once(output), exitCode };
+    return { type: 'streams', output: singleChunk(output), exitCode };
   }
 
   #ports({ pod, query }: KubeletRequest): Channels {
-    const page = pageOf(pod, this.#options.names);
+    const page = httpPage(pod, this.#options.names);
     const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(page)}\r\nConnection: close`;
     const ports = query.getAll('port').flatMap((text) => text.split(',').map(Number));
     return { type: 'ports', ports, response: `${head}\r\n\r\n${page}` };
   }
 }
 
-async function* once(text: string): AsyncGenerator<Buffer> {
+async function* singleChunk(text: string): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 

@@ -45,9 +45,9 @@ class SpdyPeer extends Socket {
   readonly #inflate = createInflate({ dictionary: headerDictionary, flush: constants.Z_SYNC_FLUSH });
   /** The types of the open streams, by their ids. */
   readonly #streams = new Map<number, string>();
-  #kept: Buffer = Buffer.alloc(0);
+  #remainder: Buffer = Buffer.alloc(0);
   /** Bytes of a data frame that are still to be discarded. */
-  #dropping = 0;
+  #bytesToSkip = 0;
   #hasReplied = false;
   #hasStarted = false;
   #wake = () => {};
@@ -84,17 +84,17 @@ class SpdyPeer extends Socket {
   }
 
   async #receive(bytes: Buffer): Promise<void> {
-    let rest = this.#kept.length === 0 ? bytes : Buffer.concat([this.#kept, bytes]);
+    let rest = this.#remainder.length === 0 ? bytes : Buffer.concat([this.#remainder, bytes]);
     for (;;) {
-      const dropped = Math.min(this.#dropping, rest.length);
-      this.#dropping -= dropped;
-      rest = rest.subarray(dropped);
-      if (this.#dropping > 0 || rest.length < headLength) break;
+      const skipped = Math.min(this.#bytesToSkip, rest.length);
+      this.#bytesToSkip -= skipped;
+      rest = rest.subarray(skipped);
+      if (this.#bytesToSkip > 0 || rest.length < headLength) break;
       const length = rest.readUIntBE(5, 3);
       const isControl = (rest.readUInt8(0) & 0x80) !== 0;
       if (!isControl) {
         const id = rest.readUInt32BE(0);
-        this.#dropping = length;
+        this.#bytesToSkip = length;
         rest = rest.subarray(headLength);
         await this.#drained();
         this.#data(id);
@@ -105,7 +105,7 @@ class SpdyPeer extends Socket {
       await this.#control(rest.readUInt16BE(2), rest.subarray(headLength, headLength + length));
       rest = rest.subarray(headLength + length);
     }
-    this.#kept = Buffer.from(rest);
+    this.#remainder = Buffer.from(rest);
   }
 
   /** Resolves when the client has read what it was sent, but for a little. */
@@ -152,7 +152,7 @@ class SpdyPeer extends Socket {
 
   /** Runs the command when the client has opened what it is told by. */
   #start({ output, exitCode }: Extract<Channels, { type: 'streams' }>): void {
-    const find = (wanted: string) => [...this.#streams].find(([, type]) => type === wanted)?.[0];
+    const find = (streamType: string) => [...this.#streams].find(([, type]) => type === streamType)?.[0];
     const [out, error] = [find('stdout'), find('error')];
     if (this.#hasStarted) {
       const late = find('stderr');
@@ -220,7 +220,7 @@ function pairsOf(block: Buffer): ReadonlyMap<string, string> {
     return block.toString('latin1', at - length, at);
   };
   const pairs = new Map<string, string>();
-  for (let left = next(); left > 0 && at < block.length; left--) {
+  for (let remaining = next(); remaining > 0 && at < block.length; remaining--) {
     const name = text();
     pairs.set(name, text());
   }

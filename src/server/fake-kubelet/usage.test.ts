@@ -12,7 +12,9 @@ const start = async (apiDomain: string, fakeNodes: number) => {
   const annotations = { 'fake-nodes.kubernetes.io/cpu.b': '0.25', 'fake-nodes.kubernetes.io/memory': 'much' };
   const create = (name: string, labels: object) =>
     server.client.create({ apiVersion: 'v1', resource: 'pods', namespace: 'default' }, {
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels, annotations } },
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels, annotations },
       spec: { containers: [container('a', { cpu: '100m', memory: '64Mi' }), container('b')] },
     } as ApiObject);
   await server.settled();

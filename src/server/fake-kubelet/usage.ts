@@ -1,17 +1,18 @@
 /** What fake nodes and their pods use, as metrics: by annotations of the pods, else by their requests. */
 import { fakeNodeIndex } from '../../controllers/index.ts';
 import { type ApiObject, type Clock, formatTime, type JsonObject, type Names } from '../../meta/index.ts';
-import type { Registry, VirtualList } from '../../registry/index.ts';
+import type { VirtualList } from '../../registry/index.ts';
+import { addInPlace, encodeResourceList, parseResourceList, type ResourceList } from '../../rules/index.ts';
 import { Node, Pod } from '../../types/core-v1.ts';
-import { addInPlace, encodeResourceList, parseResourceList, type ResourceList } from '../../types/resource-list.ts';
-import { annotatedUsage, type PodObject } from './canned.ts';
+import type { Backend } from '../backend.ts';
+import { annotatedUsage, type PodObject } from './pod-annotations.ts';
 
 export interface UsageOptions {
   /** How many fake nodes there are. */
   readonly count: number;
   readonly names: Names;
   readonly clock: Clock;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
 }
 
 /** How long usage is said to be measured. */
@@ -42,7 +43,7 @@ async function podUsages(options: UsageOptions): Promise<ApiObject[]> {
 
 async function nodeUsages(options: UsageOptions): Promise<ApiObject[]> {
   const pods = await fakePods(options);
-  const nodes = await options.registry().objects.list(Node, '');
+  const nodes = await options.backend.registry.objects.list(Node, '');
   const fake = nodes.filter(({ metadata }) => isFake(options, metadata.name));
   const used = new Map(fake.map(({ metadata }) => [metadata.name, parseResourceList(idleNode)]));
   for (const pod of pods) {
@@ -62,7 +63,7 @@ const isFake = ({ count }: UsageOptions, node = ''): boolean => fakeNodeIndex(no
 
 /** The pods on fake nodes of which a container runs. */
 async function fakePods(options: UsageOptions): Promise<PodObject[]> {
-  const pods = await options.registry().objects.list(Pod, '');
+  const pods = await options.backend.registry.objects.list(Pod, '');
   return pods.filter((pod) => isFake(options, pod.spec?.nodeName) && runningContainers(pod).length > 0);
 }
 

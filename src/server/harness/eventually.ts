@@ -29,9 +29,9 @@ export async function eventually<T>(
   const end = time.now() + timeoutMs;
   let last: Outcome<T> = pending;
   for (;;) {
-    const left = end - time.now();
+    const remainingMs = end - time.now();
     // An attempt that takes longer than the time that is left has not succeeded in time.
-    last = await (clock === undefined ? within(outcomeOf(attempt), left, last) : outcomeOf(attempt));
+    last = await (clock === undefined ? within(outcomeOf(attempt), remainingMs, last) : outcomeOf(attempt));
     if (last.done) return last.value;
     if (time.now() + 1 > end) throw failure(timeoutMs, last);
     await time.advance(Math.min(intervalMs, end - time.now()));
@@ -54,11 +54,11 @@ async function outcomeOf<T>(attempt: () => T | Promise<T>): Promise<Outcome<T>> 
   }
 }
 
-/** The outcome, or `before` when it takes longer than `ms`. */
-async function within<T>(outcome: Promise<Outcome<T>>, ms: number, before: Outcome<T>): Promise<Outcome<T>> {
+/** The outcome, or `pendingOutcome` when it takes longer than `ms`. */
+async function within<T>(outcome: Promise<Outcome<T>>, ms: number, pendingOutcome: Outcome<T>): Promise<Outcome<T>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Outcome<T>>((resolve) => {
-    timer = setTimeout(() => resolve(before), Math.max(1, ms));
+    timer = setTimeout(() => resolve(pendingOutcome), Math.max(1, ms));
   });
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
 }

@@ -81,13 +81,13 @@ export function checkRule(rule: FaultRule): CheckedRule {
   const problem = problemOf(rule);
   if (problem !== undefined) throw new Error(`a fault cannot be added: ${problem}`);
   const { verb, resource, namespace, name, user, times = Number.POSITIVE_INFINITY } = rule;
-  const wanted = verb === undefined ? undefined : new Set<string>([verb].flat());
+  const verbSet = verb === undefined ? undefined : new Set<string>([verb].flat());
   const isResource = resource === undefined ? undefined : resourceMatcher(resource);
   return {
     times,
     fault: faultOf(rule.fault),
     matches({ info, user: sender }) {
-      if (wanted?.has(info.verb) === false || (user !== undefined && user !== sender)) return false;
+      if (verbSet?.has(info.verb) === false || (user !== undefined && user !== sender)) return false;
       const path = info.resource;
       // Discovery, health and the like.
       if (path === undefined) return [resource, namespace, name].every((part) => part === undefined);
@@ -110,17 +110,18 @@ function problemOf({ verb, times, fault, ...rest }: FaultRule): string | undefin
   if (times !== undefined && !(Number.isInteger(times) && times > 0)) return `times must be a whole number above 0`;
   if (fault === 'refuse' || fault === 'drop-after-write') return undefined;
   if (typeof fault !== 'object' || fault === null) return `fault must be ${faultForms}`;
-  const known = 'delay' in fault ? ['delay'] : ['status', 'message', 'retryAfterSeconds'];
-  const unknown = Object.keys(fault).find((key) => !known.includes(key));
-  if (unknown !== undefined) return `fault.${unknown} is an unknown part${didYouMean(unknown, known)}`;
+  const allowedKeys = 'delay' in fault ? ['delay'] : ['status', 'message', 'retryAfterSeconds'];
+  const unknown = Object.keys(fault).find((key) => !allowedKeys.includes(key));
+  if (unknown !== undefined) return `fault.${unknown} is an unknown part${didYouMean(unknown, allowedKeys)}`;
   if ('delay' in fault) return undefined;
   if (Object.hasOwn(answers, fault.status)) return undefined;
   return `fault must be ${faultForms}, with a status of ${Object.keys(answers).join(', ')}`;
 }
 
 function resourceMatcher(text: string): (path: NonNullable<RequestInfo['resource']>) => boolean {
-  const [named = '', subresource = ''] = text.split('/');
-  return (path) => subresource === path.subresource && (named === path.resource || named === formatGroupResource(path));
+  const [resource = '', subresource = ''] = text.split('/');
+  return (path) =>
+    subresource === path.subresource && (resource === path.resource || resource === formatGroupResource(path));
 }
 
 function faultOf(fault: Fault): CheckedRule['fault'] {

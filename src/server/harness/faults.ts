@@ -23,7 +23,7 @@ export interface Faults {
   dropWatches(): number;
 }
 
-interface Added {
+interface ActiveFault {
   readonly rule: CheckedRule;
   hits: number;
 }
@@ -31,7 +31,7 @@ interface Added {
 /** The faults of one server: `intercept` makes its handler. */
 export class FaultInjector implements Faults {
   readonly #clock: Clock;
-  readonly #added = new Set<Added>();
+  readonly #active = new Set<ActiveFault>();
   readonly #watches = new Set<CutBody>();
   /** Ends the delays under way. */
   readonly #delays = new Set<() => void>();
@@ -42,18 +42,18 @@ export class FaultInjector implements Faults {
   }
 
   add(rule: FaultRule): FaultHandle {
-    const added: Added = { rule: checkRule(rule), hits: 0 };
-    this.#added.add(added);
+    const active: ActiveFault = { rule: checkRule(rule), hits: 0 };
+    this.#active.add(active);
     return {
       get hits() {
-        return added.hits;
+        return active.hits;
       },
-      remove: () => void this.#added.delete(added),
+      remove: () => void this.#active.delete(active),
     };
   }
 
   clear(): void {
-    this.#added.clear();
+    this.#active.clear();
   }
 
   dropWatches(): number {
@@ -72,10 +72,10 @@ export class FaultInjector implements Faults {
   readonly intercept =
     (handler: Handler): Handler =>
     async (request) => {
-      const met = requestOf(request);
-      if (met === undefined) return handler(request);
-      const fault = this.#take(met);
-      if (typeof fault === 'function') return refusal(fault(met));
+      const faultRequest = requestOf(request);
+      if (faultRequest === undefined) return handler(request);
+      const fault = this.#take(faultRequest);
+      if (typeof fault === 'function') return refusal(fault(faultRequest));
       if (fault === 'refuse') throw connectionError('connect', 'ECONNREFUSED');
       if (typeof fault === 'object') await this.#delay(fault.delayMs, request.signal);
       const response = await handler(request);
@@ -83,14 +83,14 @@ export class FaultInjector implements Faults {
         await discard(response);
         throw connectionError('read', 'ECONNRESET');
       }
-      return met.info.verb === 'watch' ? this.#follow(response) : response;
+      return faultRequest.info.verb === 'watch' ? this.#follow(response) : response;
     };
 
   #take(request: FaultRequest): CheckedRule['fault'] | undefined {
-    for (const added of this.#added) {
-      if (added.hits >= added.rule.times || !added.rule.matches(request)) continue;
-      added.hits += 1;
-      return added.rule.fault;
+    for (const active of this.#active) {
+      if (active.hits >= active.rule.times || !active.rule.matches(request)) continue;
+      active.hits += 1;
+      return active.rule.fault;
     }
     return undefined;
   }
@@ -115,9 +115,9 @@ export class FaultInjector implements Faults {
   #follow(response: ApiResponse): ApiResponse {
     const { body } = response;
     if (typeof body === 'string' || body instanceof Uint8Array) return response;
-    const followed = new CutBody(body[Symbol.asyncIterator](), () => this.#watches.delete(followed));
-    this.#watches.add(followed);
-    return { ...response, body: followed };
+    const watch = new CutBody(body[Symbol.asyncIterator](), () => this.#watches.delete(watch));
+    this.#watches.add(watch);
+    return { ...response, body: watch };
   }
 }
 

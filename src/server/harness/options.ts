@@ -29,7 +29,7 @@ export interface TestServerOptions extends ServerOptions {
   readonly webhooks?: WebhookOptions | undefined;
 }
 
-const own = ['clock', 'definitions', 'objects', 'webhooks'] as const;
+const harnessOptions = ['clock', 'definitions', 'objects', 'webhooks'] as const;
 
 const defaults: ServerOptions = {
   apiDomain: compatibleDomain,
@@ -43,8 +43,8 @@ const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-control
 
 /** @throws StartError that names every option that is unknown or makes no sense */
 export async function readTestOptions(options: TestServerOptions): Promise<ServerSettings> {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const settings = await readOptions({ ...defaults, ...given }, readConfig, own);
+  const definedOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings = await readOptions({ ...defaults, ...definedOptions }, readConfig, harnessOptions);
   const { clock } = options;
   if (clock !== undefined && !isClock(clock)) {
     throw new StartError('clock must be a clock, such as new VirtualClock()');

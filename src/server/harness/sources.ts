@@ -16,16 +16,16 @@ export interface SourcedObject {
 const suffixes = new Set(['.yaml', '.yml', '.json']);
 
 /**
- * The objects of sources in their order: files of a folder by name, lists as their items. `isWanted` selects those of a
+ * The objects of sources in their order: files of a folder by name, lists as their items. `isSelected` selects those of a
  * folder, which may hold other files too; subfolders are not read. @throws StartError that names every bad file
  */
 export async function readSources(
   option: string,
-  given: Source | readonly Source[],
-  isWanted: (object: JsonObject) => boolean = () => true,
+  input: Source | readonly Source[],
+  isSelected: (object: JsonObject) => boolean = () => true,
 ): Promise<SourcedObject[]> {
-  const sources = Array.isArray(given) ? (given as readonly Source[]) : [given as Source];
-  const read = await Promise.allSettled(sources.map((source, i) => readSource(`${option}[${i}]`, source, isWanted)));
+  const sources = Array.isArray(input) ? (input as readonly Source[]) : [input as Source];
+  const read = await Promise.allSettled(sources.map((source, i) => readSource(`${option}[${i}]`, source, isSelected)));
   return allOf(read).flat();
 }
 
@@ -42,7 +42,7 @@ export function allOf<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
 async function readSource(
   where: string,
   source: Source,
-  isWanted: (object: JsonObject) => boolean,
+  isSelected: (object: JsonObject) => boolean,
 ): Promise<SourcedObject[]> {
   if (typeof source !== 'string') return objectsOf(source as unknown as Json, where);
   try {
@@ -50,11 +50,12 @@ async function readSource(
     const names = (await readdir(source)).filter((name) => suffixes.has(extname(name))).sort();
     const paths = names.map((name) => join(source, name));
     const read = await Promise.allSettled(
-      paths.map(async (path) => documentsOf(path, await readFile(path, 'utf8'), isWanted)),
+      paths.map(async (path) => documentsOf(path, await readFile(path, 'utf8'), isSelected)),
     );
-    const found = allOf(read).flat();
-    if (found.length === 0) throw new StartError(`${where}: the folder ${source} has none in its YAML and JSON files`);
-    return found;
+    const objects = allOf(read).flat();
+    if (objects.length === 0)
+      throw new StartError(`${where}: the folder ${source} has none in its YAML and JSON files`);
+    return objects;
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${where}: ${source} cannot be read: ${systemReason(error)}`, error);
@@ -64,13 +65,13 @@ async function readSource(
 function documentsOf(
   path: string,
   text: string,
-  isWanted: (object: JsonObject) => boolean = () => true,
+  isSelected: (object: JsonObject) => boolean = () => true,
 ): SourcedObject[] {
   return [...documents(text)].flatMap(({ document, line }) => {
     const where = line === 1 ? path : `${path}, line ${line}`;
     const value = parse(path, document);
-    if (value === null || (isJsonObject(value) && !isWanted(value) && !isList(value))) return [];
-    return objectsOf(value, where).filter(({ object }) => isWanted(object));
+    if (value === null || (isJsonObject(value) && !isSelected(value) && !isList(value))) return [];
+    return objectsOf(value, where).filter(({ object }) => isSelected(object));
   });
 }
 
@@ -103,9 +104,9 @@ function objectsOf(value: Json, where: string): SourcedObject[] {
   if (!isJsonObject(value)) throw new StartError(`${where} must be an object with apiVersion, kind and metadata`);
   if (isList(value)) return (value['items'] as Json[]).flatMap((item, i) => objectsOf(item, `${where}, items[${i}]`));
   for (const field of ['apiVersion', 'kind']) {
-    const found = value[field];
-    if (typeof found !== 'string' || found === '') {
-      throw new StartError(`${where}: ${field} must be a text; it is ${JSON.stringify(found) ?? 'missing'}`);
+    const text = value[field];
+    if (typeof text !== 'string' || text === '') {
+      throw new StartError(`${where}: ${field} must be a text; it is ${JSON.stringify(text) ?? 'missing'}`);
     }
   }
   if (!isJsonObject(value['metadata'] ?? null)) throw new StartError(`${where}: metadata must be an object`);

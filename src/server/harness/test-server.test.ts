@@ -114,7 +114,9 @@ describe('testServer', () => {
   it('has the service accounts of the namespaces and pods that it is given', async () => {
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     const inTeam = (kind: string, name: string, fields: object) => ({
-      ...{ apiVersion: 'v1', kind, metadata: { name, namespace: 'team' } },
+      apiVersion: 'v1',
+      kind,
+      metadata: { name, namespace: 'team' },
       ...fields,
     });
     const objects = [
@@ -318,7 +320,9 @@ describe('the clock', () => {
     const annotations = { 'kubernetes.io/service-account.name': 'robot' };
     const secrets = { ...configMaps, resource: 'secrets' };
     await client.create(secrets, {
-      ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token' },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
       metadata: { name: 'robot-token', annotations },
     } as ApiObject);
     await server.settled();

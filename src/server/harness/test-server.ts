@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AsyncClosing, asyncDispose } from '../../client/index.ts';
 import { type Clock, VirtualClock } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
-import type { Address } from '../commands/listening.ts';
+import type { Address } from '../listener.ts';
 import { type OpenedServer, type OrchServer, openServer } from '../server.ts';
 import type { ServerSettings } from '../settings/flags.ts';
-import { accountsMade } from './accounts.ts';
+import { waitForAccounts } from './accounts.ts';
 import { FaultInjector, type Faults } from './faults.ts';
-import { loadConfigurations, loadDefinitions, loadObjects } from './load.ts';
+import { loadConfigurations, loadDefinitions, loadObjects } from './load-objects.ts';
 import { makesAccounts, readTestOptions, type TestServerOptions } from './options.ts';
 import { type TestClock, testClock } from './test-clock.ts';
-import { type TestUser, usersOf } from './users.ts';
+import { createUsers, type TestUser } from './users.ts';
 import { localWebhooks, type WebhookPlace } from './webhooks.ts';
 
 /** A server in a test. `await using` closes it. */
@@ -54,7 +54,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const { server } = opened;
   try {
     const prepared = async (namespaces: readonly string[]) => {
-      if (makesAccounts(settings)) await accountsMade(server, clock, namespaces);
+      if (makesAccounts(settings)) await waitForAccounts(server, clock, namespaces);
     };
     if (definitions !== undefined) await loadDefinitions(server.client, server.names, definitions);
     await loadObjects(server.client, objects ?? [], (namespaces) => prepared(['default', ...namespaces]));
@@ -77,14 +77,19 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   };
   return {
     [asyncDispose as typeof Symbol.asyncDispose]: close,
-    ...{ names: server.names, client: server.client, handler: server.handler, faults, settled, close },
+    names: server.names,
+    client: server.client,
+    handler: server.handler,
+    faults,
+    settled,
+    close,
     webhooks: webhooks?.place,
     clock: testClock(clock, settled),
     settlesWith(idle) {
       work.add(idle);
       return () => void work.delete(idle);
     },
-    as: usersOf({ handler: server.handler, names: server.names, clock, listening }),
+    as: createUsers({ handler: server.handler, names: server.names, clock, listening }),
     async compact() {
       const revision = await opened.store.revision();
       await opened.registry.forget(revision);

@@ -9,7 +9,7 @@ import type { Clock, Names } from '../../meta/index.ts';
 import { issueClientCertificate } from '../certificates/certificates.ts';
 import type { Tls } from '../certificates/tls.ts';
 import { kubeconfig } from '../commands/kubeconfig.ts';
-import type { Address } from '../commands/listening.ts';
+import type { Address } from '../listener.ts';
 
 /** The credentials of a user over sockets: those that `httpsTransport` takes. */
 export type UserCredentials = Required<Pick<HttpsOptions, 'server' | 'ca' | 'certificate'>>;
@@ -31,7 +31,7 @@ export interface UsersOptions {
 }
 
 /** Makes users by name. */
-export const usersOf =
+export const createUsers =
   ({ handler, names, clock, listening }: UsersOptions) =>
   (name: string, groups: readonly string[] = []): TestUser => {
     const subject = { commonName: name, organizations: groups };

@@ -56,7 +56,9 @@ function folderWith(files: { readonly [name: string]: string }): string {
 }
 
 const version = (name: string, storage: boolean) => ({
-  ...{ name, storage, served: true },
+  name,
+  storage,
+  served: true,
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 });
 const service = { name: 'webhook-service', namespace: 'system', path: '/convert' };
@@ -65,7 +67,9 @@ const definition = {
   kind: 'CustomResourceDefinition',
   metadata: { name: 'gadgets.example.com' },
   spec: {
-    ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'gadgets', kind: 'Gadget' } },
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'gadgets', kind: 'Gadget' },
     versions: [version('v1', true), version('v2', false)],
     conversion: {
       strategy: 'Webhook',

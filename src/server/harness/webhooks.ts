@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
 import { bufferOf, type Json, type JsonObject } from '../../meta/index.ts';
 import { type CertKeyPair, issueCertificate } from '../../pki/index.ts';
-import { ensureFolder, writePrivate, writePublic } from '../commands/files.ts';
+import { ensureFolder, writePrivate, writePublic } from '../private-files.ts';
 import { didYouMean } from '../settings/suggest.ts';
 import { StartError } from '../start-error.ts';
 import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
@@ -60,7 +60,7 @@ const parts: readonly (keyof WebhookOptions)[] = ['configurations', 'handler', '
 export async function localWebhooks(options: WebhookOptions): Promise<LocalWebhooks> {
   const { handler, host = '127.0.0.1', port, certDir } = options;
   checkOptions(options);
-  if (handler !== undefined) return { place: undefined, intercept: intercepting(answering(handler)) };
+  if (handler !== undefined) return { place: undefined, intercept: interceptWith(answerWith(handler)) };
   const { authority, serving } = certificatesFor(host);
   if (certDir !== undefined) {
     await ensureFolder(certDir);
@@ -70,7 +70,9 @@ export async function localWebhooks(options: WebhookOptions): Promise<LocalWebho
   const place = { host, port: port ?? (await freePort(host)), ...serving };
   const base = `https://${host.includes(':') ? `[${host}]` : host}:${place.port}`;
   const caBundle = Buffer.from(authority).toString('base64');
-  const intercept = intercepting((path, webhooks, ...rest) => webhooks.postTo({ url: base + path, caBundle }, ...rest));
+  const intercept = interceptWith((path, webhooks, ...rest) =>
+    webhooks.postTo({ url: base + path, caBundle }, ...rest),
+  );
   return { place, intercept };
 }
 
@@ -88,7 +90,7 @@ function checkOptions({ handler, ...options }: WebhookOptions): void {
 
 type Rest = readonly [atOnce: number, credentials?: Parameters<RegisteredWebhooks['postTo']>[2]];
 
-const intercepting =
+const interceptWith =
   (call: (path: string, webhooks: RegisteredWebhooks, ...rest: Rest) => CallWebhook): LocalWebhooks['intercept'] =>
   (webhooks) => ({
     ...webhooks,
@@ -101,7 +103,7 @@ const intercepting =
   });
 
 /** Has the handler answer, within the timeout of the webhook. */
-function answering(handler: WebhookHandler) {
+function answerWith(handler: WebhookHandler) {
   return (path: string): CallWebhook =>
     async (body, timeoutMs) => {
       const review = JSON.parse(bufferOf(body).toString()) as WebhookRequest['review'];

@@ -5,19 +5,19 @@ import { systemClock } from '../clock.ts';
 import type { Progress } from '../commands/progress.ts';
 import { shellWord } from '../commands/shell-word.ts';
 import {
-  both,
-  fileAndSettings,
-  flagsOfServe,
+  mergeTables,
+  parseFileAndSettings,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
 
-const table = both(flagsOfServe('dataDir'), reportTable);
+const table = mergeTables(serveFlags('dataDir'), reportTable);
 
 /** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
 const largestFile = 1024 * 1024;
@@ -27,9 +27,9 @@ const backupHelp = (): string =>
   commandHelp(
     'orch backup [flags] FILE',
     [
-      'Writes a backup of the data directory of a server, which may be running, to FILE: the objects as',
-      'they are at one revision, and the certificates and keys beside them. FILE must not exist; it is for',
-      'its owner alone, and has its name once it is whole and has reached the disk.',
+      'Writes a backup of the data directory of a server, which may be running, to FILE: all objects at one',
+      'revision, and the certificates and keys. FILE must not exist. Only its owner has access to it, and it',
+      'appears once it is complete and on disk.',
       '',
       'To restore it: orch restore [flags] FILE',
     ],
@@ -38,9 +38,9 @@ const backupHelp = (): string =>
 
 /** Runs `orch backup`. Exit status 2 for invalid arguments, 1 when the backup fails. */
 async function backup(args: readonly string[]): Promise<void> {
-  const given = await fileAndSettings('backup', table, args);
-  if (given === undefined) return;
-  const { file, settings } = given;
+  const invocation = await parseFileAndSettings('backup', table, args);
+  if (invocation === undefined) return;
+  const { file, settings } = invocation;
   await runWithProgress(settings, async (progress) =>
     backUp(settings.dataDir ?? (await onlyDataDir()), file, progress),
   );
@@ -54,8 +54,8 @@ async function backUp(dataDir: string, path: string, progress: Progress): Promis
     if (tooLarge.length > 0) progress.say(`left out, as larger than 1 MiB: ${tooLarge.join(', ')}`);
     const show = (entries: number) => progress.show('backup', entries, snapshot.size);
     show(0);
-    const made = new Date(systemClock.now());
-    const { entries, bytes } = await writeBackup({ path, snapshot, files, made, progress: show });
+    const createdAt = new Date(systemClock.now());
+    const { entries, bytes } = await writeBackup({ path, snapshot, files, made: createdAt, progress: show });
     progress.show('backup', entries, entries);
     const { revision } = snapshot;
     const names = files.map(({ name }) => name);
@@ -63,7 +63,7 @@ async function backUp(dataDir: string, path: string, progress: Progress): Promis
       text: `${dataDir} is backed up to ${path}: revision ${revision}, ${entries} objects, ${bytes} bytes (${names.join(', ')})
 restore: orch restore --data-dir=${shellWord(dataDir)} ${shellWord(path)}
 `,
-      json: { file: path, dataDir, made: made.toISOString(), revision, entries, bytes, files: names, tooLarge },
+      json: { file: path, dataDir, made: createdAt.toISOString(), revision, entries, bytes, files: names, tooLarge },
     };
   } finally {
     await snapshot.close();
@@ -75,9 +75,9 @@ async function filesOf(dataDir: string): Promise<{ files: BackupFile[]; tooLarge
   const [files, tooLarge]: [BackupFile[], string[]] = [[], []];
   try {
     for (const name of (await readdir(dataDir)).toSorted()) {
-      const found = await stat(join(dataDir, name));
-      if (!found.isFile() || name.endsWith('.tmp')) continue;
-      if (found.size > largestFile) tooLarge.push(name);
+      const status = await stat(join(dataDir, name));
+      if (!status.isFile() || name.endsWith('.tmp')) continue;
+      if (status.size > largestFile) tooLarge.push(name);
       else files.push({ name, content: await readFile(join(dataDir, name)) });
     }
   } catch (error) {

@@ -42,28 +42,28 @@ export interface Finding {
 }
 
 /** So many findings of each check are kept; all are counted. */
-const mostKept = 100;
+const maxRetained = 100;
 
 /** The longest text of a finding (characters). */
-const longestText = 2_000;
+const maxTextLength = 2_000;
 
 /** What is stored may be anything: no control character of it reaches a terminal, and only its beginning is shown. */
-const shown = (text: string): string =>
-  (text.length > longestText ? `${text.slice(0, longestText)}…` : text).replaceAll(
+const printable = (text: string): string =>
+  (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text).replaceAll(
     /[\p{Cc}\p{Cf}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /** What a check has found. */
 export class Findings {
-  readonly kept: Finding[] = [];
+  readonly retained: Finding[] = [];
   readonly #counts = new Map<Check, number>();
 
   add(check: Check, key: string | undefined, message: string): void {
     const count = (this.#counts.get(check) ?? 0) + 1;
     this.#counts.set(check, count);
-    if (count > mostKept) return;
-    this.kept.push({ check, key: key === undefined ? undefined : shown(key), message: shown(message) });
+    if (count > maxRetained) return;
+    this.retained.push({ check, key: key === undefined ? undefined : printable(key), message: printable(message) });
   }
 
   count(severity: (typeof checks)[Check]): number {
@@ -78,7 +78,7 @@ export class Findings {
       ({ check, key, message }) => `${checks[check]} (${check}): ${key === undefined ? '' : `${key}: `}${message}`,
     );
     for (const [check, count] of this.#counts) {
-      if (count > mostKept) lines.push(`${checks[check]} (${check}): ${count - mostKept} more`);
+      if (count > maxRetained) lines.push(`${checks[check]} (${check}): ${count - maxRetained} more`);
     }
     return lines;
   }
@@ -93,7 +93,7 @@ export class Findings {
   }
 
   #sorted(): Finding[] {
-    return this.kept.toSorted((a, b) =>
+    return this.retained.toSorted((a, b) =>
       checks[a.check] < checks[b.check] ? -1 : checks[a.check] > checks[b.check] ? 1 : 0,
     );
   }

@@ -35,10 +35,12 @@ export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
   for (const { definition, keyPrefix, id, storageVersion, versions } of resources) {
     if (definition.virtual === true) continue;
     const others = [...versions.values()].map(({ apiVersion, type }) => [apiVersion, type] as const);
-    const found = kinds.get(keyPrefix);
+    const existing = kinds.get(keyPrefix);
     kinds.set(keyPrefix, {
-      ...{ id: found?.id ?? formatGroupResource(id), kind: definition.kind, namespaced: definition.namespaced },
-      types: new Map([...(found?.types ?? []), ...others, [storageVersion.apiVersion, storageVersion.type]]),
+      id: existing?.id ?? formatGroupResource(id),
+      kind: definition.kind,
+      namespaced: definition.namespaced,
+      types: new Map([...(existing?.types ?? []), ...others, [storageVersion.apiVersion, storageVersion.type]]),
     });
   }
   return kinds;
@@ -52,7 +54,8 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
   return [
     keyPrefixOf(any),
     {
-      ...{ id: formatGroupResource({ group: any.group, resource: any.plural }), kind: any.kind },
+      id: formatGroupResource({ group: any.group, resource: any.plural }),
+      kind: any.kind,
       namespaced: any.namespaced,
       types: new Map(
         any.versions.flatMap(({ version, type }) =>
@@ -68,9 +71,9 @@ function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: Api
   const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
   const { validate, validateInSteps } = versions.get(version)?.strategy ?? {};
   const context = { names, now: systemClock.now(), requester: nobody, warnings: new Set<string>() };
-  const found = errorsNow(validate?.(object, context) ?? []);
-  const lengthy = validateInSteps?.(object, undefined, context, { found, part: 'whole' });
-  return lengthy === undefined ? found : [...found, ...errorsNow(atOnce(lengthy))];
+  const errors = errorsNow(validate?.(object, context) ?? []);
+  const lengthy = validateInSteps?.(object, undefined, context, { found: errors, part: 'whole' });
+  return lengthy === undefined ? errors : [...errors, ...errorsNow(atOnce(lengthy))];
 }
 
 /** Stored objects are nobody's request. */

@@ -74,11 +74,12 @@ export class ObjectCheck {
   }
 }
 
-function ownerProblem(found: Owner | undefined, owner: Ownership['owner'], namespace: string | undefined) {
-  if (found === undefined) return 'is not there';
-  if (found.kind !== owner.kind || found.name !== owner.name) return `is ${found.kind} ${quote(found.name)}`;
-  if (found.namespace === undefined || found.namespace === namespace) return undefined;
-  return `is in the namespace ${quote(found.namespace)}`;
+function ownerProblem(existing: Owner | undefined, owner: Ownership['owner'], namespace: string | undefined) {
+  if (existing === undefined) return 'is not there';
+  if (existing.kind !== owner.kind || existing.name !== owner.name)
+    return `is ${existing.kind} ${quote(existing.name)}`;
+  if (existing.namespace === undefined || existing.namespace === namespace) return undefined;
+  return `is in the namespace ${quote(existing.namespace)}`;
 }
 
 /** The stored object of a kind with the paths of undeclared fields, or why it is none. */
@@ -88,11 +89,11 @@ export function decode(
 ): { readonly object: ApiObject; readonly unknown: readonly string[] } | { readonly problem: string } {
   const stored = parse(value);
   if (!isJsonObject(stored)) return { problem: 'the value is not the JSON of an object' };
-  const { apiVersion = '', kind: found } = stored;
+  const { apiVersion = '', kind: storedKind } = stored;
   const type = typeof apiVersion === 'string' ? kind.types.get(apiVersion) : undefined;
-  if (type === undefined || found !== kind.kind) {
+  if (type === undefined || storedKind !== kind.kind) {
     const may = [...kind.types.keys()].map((version) => `${version} ${kind.kind}`).join(' or ');
-    return { problem: `it is of ${JSON.stringify(apiVersion)} ${JSON.stringify(found ?? '')} and not of ${may}` };
+    return { problem: `it is of ${JSON.stringify(apiVersion)} ${JSON.stringify(storedKind ?? '')} and not of ${may}` };
   }
   try {
     const decoded = type.decode(stored);

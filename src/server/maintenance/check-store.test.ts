@@ -85,10 +85,13 @@ async function found(of: readonly Entry[], ...[encryption = config]: [file?: str
   const findings = new Findings();
   const progress = new Progress({ write: () => undefined }, { monotonic: () => 0 });
   const checked = await checkStore({
-    ...{ snapshot: snapshotOf(of), findings, progress, encryption: encryption ?? undefined },
+    snapshot: snapshotOf(of),
+    findings,
+    progress,
+    encryption: encryption ?? undefined,
     pathPrefix: '/registry',
   });
-  return { checked, findings, kept: findings.kept.map(({ check, key, message }) => [check, key, message]) };
+  return { checked, findings, kept: findings.retained.map(({ check, key, message }) => [check, key, message]) };
 }
 
 const text = (key: string): string => {
@@ -143,42 +146,69 @@ interface Fault {
 
 const faults: readonly Fault[] = [
   {
-    ...{ check: 'revision', what: 'a revision that has not been reached', key: a, message: /^its revision \d+ is not/ },
+    check: 'revision',
+    what: 'a revision that has not been reached',
+    key: a,
+    message: /^its revision \d+ is not/,
     of: () => entries.map((entry) => (entry.key === a ? { ...entry, revision: revision + 1 } : entry)),
   },
   {
-    ...{ check: 'key', what: 'a key of nothing', key: '/what', message: /not the key of an object/ },
+    check: 'key',
+    what: 'a key of nothing',
+    key: '/what',
+    message: /not the key of an object/,
     of: () => changed({ '/what': '{}' }),
   },
   {
-    ...{ check: 'decryption', what: 'a value under another key', key: '/secrets/default/t', message: /no key/ },
+    check: 'decryption',
+    what: 'a value under another key',
+    key: '/secrets/default/t',
+    message: /no key/,
     of: () => {
       const moved = entries.find(({ key }) => key === '/secrets/default/s') as Entry;
       return [...entries, { ...moved, key: '/secrets/default/t' }].sort((x, y) => (x.key < y.key ? -1 : 1));
     },
   },
   {
-    ...{ check: 'object', what: 'a value that is cut off', key: b, message: /not the JSON of an object/ },
+    check: 'object',
+    what: 'a value that is cut off',
+    key: b,
+    message: /not the JSON of an object/,
     of: () => changed({ [b]: text(b).slice(0, -3) }),
   },
   {
-    ...{ check: 'object', what: 'an object of another kind', key: b, message: /"v1" "Secret" and not of v1 ConfigMap/ },
+    check: 'object',
+    what: 'an object of another kind',
+    key: b,
+    message: /"v1" "Secret" and not of v1 ConfigMap/,
     of: () => changed({ [b]: text(b).replace('"ConfigMap"', '"Secret"') }),
   },
   {
-    ...{ check: 'object', what: 'a field of a wrong type', key: b, message: /does not decode .*immutable/ },
+    check: 'object',
+    what: 'a field of a wrong type',
+    key: b,
+    message: /does not decode .*immutable/,
     of: () => changed({ [b]: text(b).replace(/\}$/, ',"immutable":"no"}') }),
   },
   {
-    ...{ check: 'object', what: 'an identity without a domain', key: '/identity', message: /damaged identity/ },
+    check: 'object',
+    what: 'an identity without a domain',
+    key: '/identity',
+    message: /damaged identity/,
     of: () => changed({ '/identity': '{}' }),
   },
   {
-    ...{ check: 'fields', what: 'a field that is not declared', key: a, message: /^colour is not declared/ },
+    check: 'fields',
+    what: 'a field that is not declared',
+    key: a,
+    message: /^colour is not declared/,
     of: () => changed({ [a]: text(a).replace(/\}$/, ',"colour":"red"}') }),
   },
   {
-    ...{ check: 'schema', what: 'a value that the schema forbids', key: box, message: /^spec.size: / },
+    check: 'schema',
+    what: 'a value that the schema forbids',
+    key: box,
+    message: /^spec.size: /,
     of: () => changed({ [box]: text(box).replace('"size":2', '"size":9') }),
   },
   {
@@ -200,7 +230,10 @@ const faults: readonly Fault[] = [
     of: () => changed({ '/configmaps/default/c': text(a).replace('"name":"a"', '"name":"c"') }),
   },
   {
-    ...{ check: 'uid', what: 'an object without a uid', key: a, message: /no uid/ },
+    check: 'uid',
+    what: 'an object without a uid',
+    key: a,
+    message: /no uid/,
     of: () => changed({ [a]: text(a).replace(/"uid":"[^"]+",/, ''), '/configmaps/default/b': undefined }),
   },
   {
@@ -214,23 +247,36 @@ const faults: readonly Fault[] = [
       changed({ '/configmaps/gone/a': renamed(text(a), 'c').replace('"namespace":"default"', '"namespace":"gone"') }),
   },
   {
-    ...{ check: 'definition', what: 'an object of no definition', key: box, message: /boxes.example.com/ },
+    check: 'definition',
+    what: 'an object of no definition',
+    key: box,
+    message: /boxes.example.com/,
     of: () => changed({ '/apiextensions.k8s.io/customresourcedefinitions/boxes.example.com': undefined }),
   },
   {
-    ...{ check: 'owner', what: 'an owner that is gone', key: b, message: /"a" .* is not there/ },
+    check: 'owner',
+    what: 'an owner that is gone',
+    key: b,
+    message: /"a" .* is not there/,
     of: () => changed({ [a]: undefined }),
   },
   {
-    ...{ check: 'owner', what: 'an owner of another name', key: b, message: /is ConfigMap "a"/ },
+    check: 'owner',
+    what: 'an owner of another name',
+    key: b,
+    message: /is ConfigMap "a"/,
     of: () => changed({ [b]: text(b).replace('"kind":"ConfigMap","name":"a"', '"kind":"ConfigMap","name":"z"') }),
   },
   {
-    ...{ check: 'allocation', what: 'a port that is not allocated', message: /node ports were not those/ },
+    check: 'allocation',
+    what: 'a port that is not allocated',
+    message: /node ports were not those/,
     of: () => changed({ '/ranges/servicenodeports/00940': undefined }),
   },
   {
-    ...{ check: 'allocation', what: 'addresses of a service that is gone', message: /no service uses/ },
+    check: 'allocation',
+    what: 'addresses of a service that is gone',
+    message: /no service uses/,
     of: () => changed({ [service]: undefined, '/ranges/servicenodeports/00940': undefined }),
   },
 ];

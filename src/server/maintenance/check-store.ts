@@ -122,7 +122,12 @@ function note(survey: Survey, entry: Entry, findings: Findings): void {
 function emptyRegistry(store: Store, names: Names): Registry {
   const features = Object.fromEntries(Object.keys(featureGates).map((name) => [name, true])) as unknown as Features;
   return createRegistry({
-    ...{ store, names, features, clock: systemClock, random: systemRandom, definitions: builtinResources },
+    store,
+    names,
+    features,
+    clock: systemClock,
+    random: systemRandom,
+    definitions: builtinResources,
     authorize: () => ({ allowed: false, reason: '' }),
     admission: [],
     serves: () => true,
@@ -178,7 +183,7 @@ async function customKinds(
   { names, registry, read }: Reading,
   builtin: ReadonlyMap<string, StoredKind>,
 ): Promise<Map<string, StoredKind>> {
-  const found = new Map<string, StoredKind>();
+  const kinds = new Map<string, StoredKind>();
   for (const entry of definitions) {
     const kind = builtin.get(prefixOf(entry.key, builtin));
     const value = await read(entry);
@@ -186,9 +191,9 @@ async function customKinds(
     const decoded = decode(kind, value);
     if (!('object' in decoded)) continue;
     const custom = customKind(decoded.object, names, registry);
-    if (custom !== undefined) found.set(...custom);
+    if (custom !== undefined) kinds.set(...custom);
   }
-  return found;
+  return kinds;
 }
 
 /** The first two parts of a key, with slashes, or the first one: what the keys of a kind begin with. */

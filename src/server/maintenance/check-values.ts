@@ -24,8 +24,8 @@ export async function openValues({ encryption, pathPrefix }: ValueOptions, names
   if (encryption === undefined) return plainValues;
   const opened = await openOfflineEncryption(encryption, pathPrefix, names);
   const read: ReadValue = async ({ key, value }) => {
-    const found = await opened.decrypt(key, value);
-    return found?.value ?? { check: 'decryption', message: 'no key of the configuration decrypts it' };
+    const decrypted = await opened.decrypt(key, value);
+    return decrypted?.value ?? { check: 'decryption', message: 'no key of the configuration decrypts it' };
   };
   return { read, close: () => opened.close() };
 }

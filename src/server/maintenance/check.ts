@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { openBackup, openEtcdSnapshot, openLmdbSnapshot, StoreError, type StoreSnapshot } from '../../store/index.ts';
 import type { Progress } from '../commands/progress.ts';
-import { settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings } from '../commands/run-until-signal.ts';
 import {
-  both,
-  etcdToolOptions,
-  flagsOfServe,
-  number,
+  formatNumber,
+  mergeTables,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
   splitFile,
+  toolEtcdOptions,
   toolStoreProblems,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
@@ -19,11 +19,11 @@ import { onlyDataDir } from '../storage/data-folder.ts';
 import { Findings } from './check-findings.ts';
 import { type CheckedStore, checkStore } from './check-store.ts';
 
-const storeTable = flagsOfServe(
+const storeTable = serveFlags(
   ...(['store', 'dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const),
   'encryptionProviderConfig',
 );
-const table = both(
+const table = mergeTables(
   {
     ...storeTable,
     problemsOf: (settings, nameOf) => toolStoreProblems(settings, nameOf, 'name a store that is kept, or a backup'),
@@ -33,16 +33,16 @@ const table = both(
 type CheckSettings = typeof table.defaults;
 
 /** The exit status when something is wrong with what has been checked. */
-const unsound = 3;
+const errorStatus = 3;
 
 /** What `orch check --help` prints. */
 const checkHelp = (): string =>
   commandHelp(
     'orch check [flags] [FILE]',
     [
-      'Verifies the store of a server, which may be running, as it is at one revision, or the backup FILE: that all of',
-      'it can be read, that objects decode against their types and are those of their keys, that what they refer to is',
-      'there, and that addresses and ports are allocated as services have them. Nothing is written.',
+      'Verifies the store of a server, which may be running, at one revision, or the backup FILE: that all of it can be',
+      'read, that objects decode against their types and match their keys, that references resolve, and that addresses',
+      'and ports are allocated as services use them. Nothing is written.',
       '',
       'Exit status: 0 without errors, also when there are warnings; 3 with errors; 1 when it cannot be checked;',
       '2 for invalid arguments.',
@@ -53,7 +53,7 @@ const checkHelp = (): string =>
 /** Runs `orch check`. */
 async function check(args: readonly string[]): Promise<void> {
   const { file, flags } = splitFile(table, args);
-  const settings = await settingsOf('check', table, flags);
+  const settings = await parseSettings('check', table, flags);
   if (settings !== undefined) await runWithProgress(settings, (progress) => checkSource(settings, file, progress));
 }
 
@@ -87,7 +87,7 @@ async function sourceOf(settings: CheckSettings, file: string | undefined): Prom
   if (file !== undefined) return { name: file, open: async () => (await openBackup(file)).snapshot };
   if (store === 'etcd') {
     const name = `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
-    return { name, open: async () => openEtcdSnapshot(await etcdToolOptions(settings)) };
+    return { name, open: async () => openEtcdSnapshot(await toolEtcdOptions(settings)) };
   }
   const dataDir = settings.dataDir ?? (await onlyDataDir());
   return { name: dataDir, open: () => openLmdbSnapshot(join(dataDir, 'store')) };
@@ -100,27 +100,30 @@ function reportOf(
   checked: CheckedStore | undefined,
 ): Report {
   const [errors, warnings] = [findings.count('error'), findings.count('warning')];
-  const found = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
+  const summary = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
   const objects = [...(checked?.resources.values() ?? [])].reduce((sum, some) => sum + some, 0);
   const what =
     checked === undefined
       ? 'could not be read to its end'
-      : `revision ${revision}, ${number(checked.entries)} entries, ${number(objects)} objects of ${checked.resources.size} resources (sha256 ${checked.digest})`;
-  const lines = [...findings.lines(), `${source}: ${what}`, found];
+      : `revision ${revision}, ${formatNumber(checked.entries)} entries, ${formatNumber(objects)} objects of ${checked.resources.size} resources (sha256 ${checked.digest})`;
+  const lines = [...findings.lines(), `${source}: ${what}`, summary];
   return {
     text: `${lines.join('\n')}\n`,
     json: {
-      ...{ source, ok: errors === 0, errors, warnings },
+      source,
+      ok: errors === 0,
+      errors,
+      warnings,
       ...(revision === undefined ? {} : { revision }),
       ...(checked === undefined
         ? {}
         : { entries: checked.entries, sha256: checked.digest, objects: Object.fromEntries(checked.resources) }),
       findings: findings.json(),
     },
-    exitStatus: errors === 0 ? 0 : unsound,
+    exitStatus: errors === 0 ? 0 : errorStatus,
   };
 }
 
-const count = (value: number, what: string): string => `${number(value)} ${what}${value === 1 ? '' : 's'}`;
+const count = (value: number, what: string): string => `${formatNumber(value)} ${what}${value === 1 ? '' : 's'}`;
 
 export const checkCommand: LoadedCommand = { run: check, help: checkHelp, flags: table.list };

@@ -11,15 +11,15 @@ import {
 } from '../../store/index.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
 import type { Progress } from '../commands/progress.ts';
-import { settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings } from '../commands/run-until-signal.ts';
 import {
-  both,
   copyObserver,
-  etcdToolOptions,
-  flagsOfServe,
+  mergeTables,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
+  toolEtcdOptions,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
@@ -29,17 +29,17 @@ import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
-  from: flag('Store', store, 'lmdb', 'The store that is copied: `lmdb` in the data directory, or `etcd`.'),
-  to: flag('Store', store, 'etcd', 'The store that is made, the other one. It must be empty.'),
+  from: flag('Store', store, 'lmdb', 'Source store: `lmdb` in the data directory, or `etcd`.'),
+  to: flag('Store', store, 'etcd', 'Target store: the other one. It must be empty.'),
 };
 const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   list: listOf(ownFlags),
   defaults: defaultsOf(ownFlags),
   problemsOf: ({ from, to }, nameOf) => (from === to ? [`${nameOf('from')} and ${nameOf('to')} must differ`] : []),
 };
-const storeTable = flagsOfServe('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
-const table = both(
-  both(ownTable, {
+const storeTable = serveFlags('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
+const table = mergeTables(
+  mergeTables(ownTable, {
     ...storeTable,
     problemsOf: ({ etcdServers }, nameOf) =>
       etcdServers.length === 0
@@ -55,19 +55,19 @@ const migrateHelp = (): string =>
   commandHelp(
     'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
     [
-      'Copies all objects from one store to another, as they are at one revision. Stop the servers of the source',
-      'before: what they write later is not copied. The copy is read back and compared with the source by a digest.',
-      'A copy that was interrupted is no store yet; the same command goes on with it.',
+      'Copies all objects at one revision from one store to another. Stop the servers of the source first: later',
+      'writes are not copied. The copy is read back and compared with the source by a digest. An interrupted copy',
+      'cannot be served; run the same command again to continue it.',
       '',
-      'Into lmdb, objects keep their versions. Into etcd, which gives its own, they get new ones that are greater',
-      'than all before. In both cases clients that go on from a version of before list and watch anew.',
+      'In lmdb objects keep their resourceVersions. In etcd they get new ones, greater than all earlier ones. In both',
+      'cases clients that watch from an earlier resourceVersion list again.',
     ],
     table.list,
   );
 
 /** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
 async function migrate(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('migrate', table, args);
+  const settings = await parseSettings('migrate', table, args);
   if (settings !== undefined) await runWithProgress(settings, (progress) => migrateStore(settings, progress));
 }
 
@@ -124,7 +124,7 @@ function lmdbPlace(dataDir: string): Place {
 
 /** @throws StartError */
 async function etcdPlace(settings: MigrateSettings): Promise<Place> {
-  const options = await etcdToolOptions(settings);
+  const options = await toolEtcdOptions(settings);
   return {
     name: `etcd below ${settings.etcdPrefix}`,
     open: (revision) => openEtcdSnapshot(options, revision),

@@ -2,18 +2,18 @@ import { basename, join } from 'node:path';
 import { defaultDomain } from '../../meta/index.ts';
 import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../../store/index.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
-import { ensureFolder, syncFolder, writePrivate } from '../commands/files.ts';
 import type { Progress } from '../commands/progress.ts';
 import { shellWord } from '../commands/shell-word.ts';
 import {
-  both,
   copyObserver,
-  fileAndSettings,
-  flagsOfServe,
+  mergeTables,
+  parseFileAndSettings,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
 } from '../commands/store-command.ts';
+import { ensureFolder, syncFolder, writePrivate } from '../private-files.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
@@ -26,7 +26,7 @@ const ownFlags = {
     'Store',
     type.boolean,
     false,
-    'Replaces the store that is in the data directory, and the files of the same names beside it.',
+    'Whether to replace an existing store in the data directory, and files of the same names.',
   ),
 };
 const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
@@ -34,38 +34,38 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   defaults: defaultsOf(ownFlags),
   problemsOf: () => [],
 };
-const table = both(both(flagsOfServe('dataDir'), ownTable), reportTable);
+const table = mergeTables(mergeTables(serveFlags('dataDir'), ownTable), reportTable);
 
 /** What `orch restore --help` prints. */
 const restoreHelp = (): string =>
   commandHelp(
     'orch restore [flags] FILE',
     [
-      'Makes a data directory of a backup. The backup is verified before anything is written, and the store',
-      'once it is written; then it takes its place in one step. No server may be running on the directory.',
+      'Restores a data directory from a backup. The backup is verified before anything is written; the store is',
+      'verified once it is written, and then put in place atomically. No server may be running on the directory.',
       '',
-      'Objects keep their versions. Clients that go on from a version of before list and watch anew.',
+      'Objects keep their resourceVersions. Clients that watch from an earlier resourceVersion list again.',
     ],
     table.list,
   );
 
 /** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
 async function restore(args: readonly string[]): Promise<void> {
-  const given = await fileAndSettings('restore', table, args);
-  if (given === undefined) return;
-  const { file, settings } = given;
+  const invocation = await parseFileAndSettings('restore', table, args);
+  if (invocation === undefined) return;
+  const { file, settings } = invocation;
   await runWithProgress(settings, (progress) => restoreTo(settings, file, progress));
 }
 
 /** @throws StartError or StoreError */
 async function restoreTo(
-  { dataDir: given, replace: overwrite }: typeof table.defaults,
+  { dataDir: configuredDir, replace: overwrite }: typeof table.defaults,
   path: string,
   progress: Progress,
 ): Promise<Report> {
-  const { files, made, entries, snapshot } = await openBackup(path);
+  const { files, made: createdAt, entries, snapshot } = await openBackup(path);
   if (files.some(({ name }) => !isFileName(name))) throw new StartError(`${path} is not a backup of a data directory`);
-  const dataDir = given ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+  const dataDir = configuredDir ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
   await writeInto(dataDir, () => ensureFolder(dataDir));
   let digest = '';
   await replaceLmdbStore({
@@ -77,7 +77,7 @@ async function restoreTo(
     },
   });
   const { revision } = snapshot;
-  const when = made.toISOString();
+  const when = createdAt.toISOString();
   return {
     text: `${path} of ${when} is restored to ${dataDir}: revision ${revision}, ${entries} objects (sha256 ${digest})
 serve: orch serve --data-dir=${shellWord(dataDir)}
@@ -87,12 +87,15 @@ serve: orch serve --data-dir=${shellWord(dataDir)}
 }
 
 /** What a restore itself makes in a data directory, and what is no name of a file. */
-const taken = ['store', 'store.new', '', '.', '..'];
-const longestName = 200;
+const reservedNames = ['store', 'store.new', '', '.', '..'];
+const maxNameBytes = 200;
 
 /** Whether a file beside a store can have the name: a path cannot. */
 const isFileName = (name: string): boolean =>
-  name === basename(name) && !name.includes('\0') && Buffer.byteLength(name) <= longestName && !taken.includes(name);
+  name === basename(name) &&
+  !name.includes('\0') &&
+  Buffer.byteLength(name) <= maxNameBytes &&
+  !reservedNames.includes(name);
 
 async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {
   for (const { name, content } of files) await writePrivate(join(dataDir, name), content);

@@ -16,16 +16,16 @@ import {
 import { systemClock } from '../clock.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
 import type { Progress } from '../commands/progress.ts';
-import { settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings } from '../commands/run-until-signal.ts';
 import {
-  both,
   copyObserver,
-  etcdToolOptions,
-  flagsOfServe,
-  number,
+  formatNumber,
+  mergeTables,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
+  toolEtcdOptions,
   toolStoreProblems,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
@@ -33,11 +33,11 @@ import { commandHelp } from '../settings/flag-docs.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
 import { type OfflineEncryption, openOfflineEncryption } from './offline-encryption.ts';
 
-const storeTable = flagsOfServe(
+const storeTable = serveFlags(
   ...(['store', 'dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const),
   'encryptionProviderConfig',
 );
-const table = both(
+const table = mergeTables(
   {
     ...storeTable,
     problemsOf: (settings, nameOf) => [
@@ -56,21 +56,21 @@ const rewriteHelp = (): string =>
   commandHelp(
     'orch rewrite --encryption-provider-config=<file> [flags]',
     [
-      'Encrypts every value of a store with the first provider of its resource, so that no value of before is left.',
+      'Encrypts every value of a store with the first provider of its resource.',
       '',
-      'The embedded store: no server may be running. A new data file is written, without history and free space, is',
-      'verified, and takes the place of the old one in one step. Objects keep their versions; clients that go on from',
-      'an earlier version list and watch again.',
+      'Embedded store: no server may be running. A new data file without history and free space is written, verified,',
+      'and put in place atomically. Objects keep their resourceVersions; clients that watch from an earlier',
+      'resourceVersion list again.',
       '',
-      'Over etcd: servers may be running, with the same configuration. Values that are encrypted otherwise are written',
-      'again and get new versions. What etcd itself keeps of old values is told, with the commands that remove it.',
+      'etcd: servers with the same configuration may be running. Values that are encrypted in another way are written',
+      'again and get new resourceVersions. The command prints how to remove the old values that etcd retains.',
     ],
     table.list,
   );
 
 /** Runs `orch rewrite`. Exit status 2 for invalid arguments, 1 when it fails. */
 async function rewrite(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('rewrite', table, args);
+  const settings = await parseSettings('rewrite', table, args);
   if (settings === undefined) return;
   const rewriteStore = settings.store === 'etcd' ? rewriteEtcd : rewriteLmdb;
   await runWithProgress(settings, (progress) => rewriteStore(settings, progress));
@@ -93,9 +93,9 @@ async function encryptionOfLmdb(settings: RewriteSettings, path: string): Promis
 }
 
 /** The value as it is to be stored; undefined when it is stored so. @throws StoreError */
-async function renewed(encryption: OfflineEncryption, { key, value }: Entry): Promise<Uint8Array | undefined> {
-  const found = await encryption.decrypt(key, value);
-  if (found !== undefined) return found.stale ? encryption.encrypt(key, found.value) : undefined;
+async function reencrypt(encryption: OfflineEncryption, { key, value }: Entry): Promise<Uint8Array | undefined> {
+  const decrypted = await encryption.decrypt(key, value);
+  if (decrypted !== undefined) return decrypted.stale ? encryption.encrypt(key, decrypted.value) : undefined;
   throw new StoreError(
     'unavailable',
     `no key of the configuration decrypts the value of ${JSON.stringify(key)}: add its key, or delete the object; orch check finds all of these`,
@@ -109,7 +109,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
   const encryption = await encryptionOfLmdb(settings, path);
   let [revision, entries, changed] = [0, 0, 0];
   const renew = async (entry: LeasedEntry): Promise<LeasedEntry> => {
-    const value = await renewed(encryption, entry);
+    const value = await reencrypt(encryption, entry);
     if (value === undefined) return entry;
     changed++;
     return { ...entry, value };
@@ -119,7 +119,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
       path,
       overwrite: true,
       fill: async (to, old) => {
-        const source = rewritten(old(), renew);
+        const source = rewrittenSnapshot(old(), renew);
         ({ revision, entries } = await copyStore(async () => source, to, copyObserver(progress), 0));
       },
     });
@@ -127,7 +127,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
     encryption.close();
   }
   return {
-    text: `${dataDir} is rewritten: revision ${revision}, ${number(entries)} entries, ${number(changed)} of them encrypted again; history and free space are gone
+    text: `${dataDir} is rewritten: revision ${revision}, ${formatNumber(entries)} entries, ${formatNumber(changed)} of them encrypted again; history and free space are gone
 backups of before have the values of before: replace them with a new one (orch backup)
 `,
     json: { store: dataDir, revision, entries, changed },
@@ -135,7 +135,10 @@ backups of before have the values of before: replace them with a new one (orch b
 }
 
 /** A snapshot with other values. */
-function rewritten(snapshot: StoreSnapshot, renew: (entry: LeasedEntry) => Promise<LeasedEntry>): StoreSnapshot {
+function rewrittenSnapshot(
+  snapshot: StoreSnapshot,
+  renew: (entry: LeasedEntry) => Promise<LeasedEntry>,
+): StoreSnapshot {
   return {
     ...snapshot,
     async *pages() {
@@ -152,7 +155,7 @@ function rewritten(snapshot: StoreSnapshot, renew: (entry: LeasedEntry) => Promi
 /** @throws StartError, StoreError */
 async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promise<Report> {
   const { etcdServers, etcdPrefix } = settings;
-  const options = await etcdToolOptions(settings);
+  const options = await toolEtcdOptions(settings);
   const snapshot = await openEtcdSnapshot(options);
   let encryption: OfflineEncryption | undefined;
   let store: Store | undefined;
@@ -168,13 +171,13 @@ async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promi
     }
     const revision = await etcd.revision();
     const endpoints = `etcdctl --endpoints=${etcdServers.join(',')}`;
-    const left = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
+    const cleanup = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
     return {
-      text: `etcd below ${etcdPrefix} is rewritten: ${number(entries)} entries, ${number(changed)} of them encrypted again
+      text: `etcd below ${etcdPrefix} is rewritten: ${formatNumber(entries)} entries, ${formatNumber(changed)} of them encrypted again
 values of before are in the history and in the free space of every member until it is compacted and defragmented:
-${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
+${cleanup.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
 `,
-      json: { store: `${etcdServers.join(',')}${etcdPrefix}`, entries, changed, revision, left },
+      json: { store: `${etcdServers.join(',')}${etcdPrefix}`, entries, changed, revision, left: cleanup },
     };
   } finally {
     encryption?.close();
@@ -187,7 +190,7 @@ ${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snap
 async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: LeasedEntry): Promise<boolean> {
   const { key, expires } = first;
   for (let entry: Entry | undefined = first; entry !== undefined; ) {
-    const value = await renewed(encryption, entry);
+    const value = await reencrypt(encryption, entry);
     if (value === undefined) return false;
     if (value.length > store.maxValueBytes) throw tooLarge(key, value.length, store.maxValueBytes);
     const ttl = expires === undefined ? {} : { ttl: Math.max(1, Math.ceil((expires - systemClock.now()) / 1000)) };
@@ -199,10 +202,10 @@ async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: 
   return false;
 }
 
-const tooLarge = (key: string, size: number, most: number) =>
+const tooLarge = (key: string, size: number, max: number) =>
   new StoreError(
     'invalid',
-    `the value of ${JSON.stringify(key)} has ${size} bytes when it is encrypted, and the store takes ${most}: make the object smaller, or delete it`,
+    `the value of ${JSON.stringify(key)} has ${size} bytes when it is encrypted, and the store takes ${max}: make the object smaller, or delete it`,
   );
 
 export const rewriteCommand: LoadedCommand = { run: rewrite, help: rewriteHelp, flags: table.list };

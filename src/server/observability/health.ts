@@ -30,7 +30,7 @@ export function serverHealth({ names, store, registry, others, log, isClosing }:
   return createHealth(checks, (check, error) => log.error('health check failed', { check, error }));
 }
 
-/** NamespaceLifecycle reads the namespace of every written object from the cache. Damaged data is not served. */
+/** NamespaceLifecycle needs the cache of namespaces for every write. Damaged data must not be served. */
 function checkCaches(registry: Registry): void {
   const damage = registry.damages()[0];
   if (damage !== undefined) throw damage;

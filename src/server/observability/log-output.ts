@@ -1,91 +1,91 @@
 import { writeSync } from 'node:fs';
 
-/** What waits until standard error is read (bytes); further lines are dropped. */
-const mostWaiting = 1024 * 1024;
+/** Maximum size of the queue in bytes; further lines are dropped. */
+const maxQueuedBytes = 1024 * 1024;
 
-/** How often a full pipe is tried again (ms). */
+/** Interval between writes to a full pipe (ms). */
 const retryMs = 50;
 
-/** How long the end of the process waits for a reader (ms). */
-const patienceMs = 1_000;
+/** How long the exit of the process waits for a reader (ms). */
+const flushTimeoutMs = 1_000;
 
 /**
- * Writes lines to a file or to a pipe that does not block. What fits is written at once, so that a crash loses nothing.
- * Lines that do not fit wait, and are dropped when too many wait.
+ * Writes lines to a file or a non-blocking pipe, synchronously while they fit, so that a crash loses nothing. Other lines are
+ * queued, and dropped when the queue is full.
  */
 export class LogOutput {
   readonly #fd: number;
-  readonly #told: (dropped: number) => void;
-  readonly #waiting: Buffer[] = [];
+  readonly #onDropped: (dropped: number) => void;
+  readonly #queue: Buffer[] = [];
   #bytes = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #atExit = () => this.flush();
 
-  /** `told` is told how many lines were dropped, as soon as nothing waits. */
-  constructor(fd: number, told: (dropped: number) => void) {
+  /** `onDropped` receives the number of dropped lines once the queue is empty. */
+  constructor(fd: number, onDropped: (dropped: number) => void) {
     this.#fd = fd;
-    this.#told = told;
+    this.#onDropped = onDropped;
   }
 
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#waiting.length === 0) this.#add(bytes.subarray(this.#send(bytes)));
-    else if (this.#bytes + bytes.length <= mostWaiting) this.#add(bytes);
+    if (this.#queue.length === 0) this.#add(bytes.subarray(this.#write(bytes)));
+    else if (this.#bytes + bytes.length <= maxQueuedBytes) this.#add(bytes);
     else this.#dropped++;
   }
 
-  /** Writes what waits, as long as somebody reads. */
+  /** Writes the queue, until a timeout. */
   flush(): void {
-    const until = performance.now() + patienceMs;
-    while (!this.#sendWaiting() && performance.now() < until) Atomics.wait(pause, 0, 0, 10);
+    const until = performance.now() + flushTimeoutMs;
+    while (!this.#writeQueue() && performance.now() < until) Atomics.wait(pause, 0, 0, 10);
   }
 
   #add(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    this.#waiting.push(bytes);
+    this.#queue.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#waiting.length > 1) return;
+    if (this.#queue.length > 1) return;
     process.on('exit', this.#atExit);
     this.#retryLater();
   }
 
   #retryLater(): void {
     const retry = () => {
-      if (this.#waiting.length > 0 && !this.#sendWaiting()) this.#retryLater();
+      if (this.#queue.length > 0 && !this.#writeQueue()) this.#retryLater();
     };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(retry, retryMs).unref();
   }
 
-  /** Whether nothing waits any more. */
-  #sendWaiting(): boolean {
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const sent = this.#send(next);
-      this.#bytes -= sent;
-      if (sent < next.length) {
-        this.#waiting[0] = next.subarray(sent);
+  /** Returns whether the queue is empty. */
+  #writeQueue(): boolean {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      const written = this.#write(next);
+      this.#bytes -= written;
+      if (written < next.length) {
+        this.#queue[0] = next.subarray(written);
         return false;
       }
-      this.#waiting.shift();
+      this.#queue.shift();
     }
     process.off('exit', this.#atExit);
     const dropped = this.#dropped;
     this.#dropped = 0;
-    if (dropped > 0) this.#told(dropped);
-    return this.#waiting.length === 0;
+    if (dropped > 0) this.#onDropped(dropped);
+    return this.#queue.length === 0;
   }
 
-  /** How many bytes need not be sent again. */
-  #send(bytes: Buffer): number {
-    let sent = 0;
+  /** Returns how many bytes are done. */
+  #write(bytes: Buffer): number {
+    let written = 0;
     try {
-      while (sent < bytes.length) sent += writeSync(this.#fd, bytes, sent);
+      while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
     } catch (error) {
-      // The reader has gone, or the disk is full: nobody can be told.
+      // The reader is gone, or the disk is full: the line is lost.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
     }
-    return sent;
+    return written;
   }
 }
 

@@ -1,4 +1,4 @@
-/** What every line has, and its fields. */
+/** A parsed line of the log. */
 interface Line {
   readonly level: string;
   readonly time: string;
@@ -11,8 +11,8 @@ interface Line {
 const colours: { readonly [level: string]: string } = { error: '31', warn: '33', info: '32', debug: '36' };
 
 /**
- * A line of the log for people: the time of day, the level, the part of the server, the message, and its fields. Of an
- * error it has the message, and where it was made only at the level `error`: other failures are expected.
+ * Formats a line for a terminal: time of day, level, part of the server, message and fields. Errors have a stack only at the
+ * level `error`: other failures are expected.
  */
 export function terminalLine(json: string, coloured: boolean): string {
   const { level, time, part, msg, apiserver: _, ...fields } = JSON.parse(json) as Line;
@@ -29,14 +29,14 @@ export function terminalLine(json: string, coloured: boolean): string {
 const messageOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
 
-/** A field, whose value has quotes only where it needs them. */
+/** A field, quoted only where necessary. */
 const word = (name: string, value: unknown): string =>
   typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? `${name}=${value}` : pair(name, value);
 
 /** Control characters could change the terminal. */
 const printable = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : JSON.stringify(text));
 
-/** A line of the log as text: the level, date, time and process, the part of the server, the message, and its fields. */
+/** Formats a line as text: level, date, time, process, part of the server, message and fields. */
 export function textLine(json: string): string {
   const { level, time, part, msg, apiserver: _, ...fields } = JSON.parse(json) as Line;
   const [, month, day, clock, milliseconds] = /^\d+-(\d\d)-(\d\d)T([\d:]+)\.(\d{3})Z$/.exec(time) ?? [];
@@ -47,7 +47,7 @@ export function textLine(json: string): string {
   return `${[`${head} ${part}]`, JSON.stringify(msg), ...pairs].join(' ')}\n`;
 }
 
-/** An error that has been logged: its message, and where it was made. */
+/** The message and the stack of a logged error. */
 function errorPairs(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return pair('err', error);
   return 'stack' in error ? `${pair('err', error.message)} ${pair('stack', error.stack)}` : pair('err', error.message);

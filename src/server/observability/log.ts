@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly out?: { write(line: string): unknown; readonly isTTY?: boolean };
 }
 
-/** How a line of JSON is written; undefined: as it is. */
+/** Returns the function that reformats lines of JSON; undefined when they stay JSON. */
 function rewriteOf({ format = 'auto', out = process.stderr }: LogOptions): ((json: string) => string) | undefined {
   if (format === 'text') return textLine;
   if (format === 'json' || out.isTTY !== true) return undefined;
@@ -21,13 +21,13 @@ function rewriteOf({ format = 'auto', out = process.stderr }: LogOptions): ((jso
   return (json) => terminalLine(json, colours);
 }
 
-const droppedText = 'lines of the log were dropped, because nobody read them';
+const droppedText = 'lines of the log were dropped because standard error was not read';
 
-/** Lines that each name the part of the server that they are from. Requests are logged at the level `debug` of `http`. */
+/** Creates a log whose lines name a part of the server. Requests are logged at the level `debug` of `http`. */
 export async function createLog(options: LogOptions): Promise<Log> {
   const { levels, identity } = options;
   const { pino } = await import('pino');
-  // A pipe does not block once Node has opened it as its own stream, which `rewriteOf` does.
+  // `rewriteOf` opens the stream of Node, after which a pipe does not block.
   const rewrite = rewriteOf(options);
   const out = options.out ?? new LogOutput(2, (lines) => root.warn({ part: 'server', lines }, droppedText));
   const root = pino(
@@ -40,19 +40,19 @@ export async function createLog(options: LogOptions): Promise<Log> {
     rewrite === undefined ? out : { write: (line: string) => void out.write(rewrite(line)) },
   );
   const loggers = new Map(logParts.map((part) => [part, root.child({ part })]));
-  let present: LogLevels;
+  let current: LogLevels;
   const use = (next: LogLevels) => {
-    present = next;
+    current = next;
     for (const [part, logger] of loggers) logger.level = next.parts.get(part) ?? next.level;
   };
   use(levels);
   const setting = {
-    format: () => formatLevels(present),
+    format: () => formatLevels(current),
     set: (text: string) => {
       const parsed = parseLevels(text);
       if ('problem' in parsed) return parsed.problem;
       use(parsed.value);
-      loggers.get('server')?.info({ levels: setting.format() }, 'the levels of the log were changed');
+      loggers.get('server')?.info({ levels: setting.format() }, 'log levels changed');
       return undefined;
     },
   };

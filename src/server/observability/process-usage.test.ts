@@ -1,7 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { totalOf } from '../../http/metrics/distribution.ts';
 import { createUsageReader, type UsageReader } from './process-usage.ts';
 
 const readers: UsageReader[] = [];
@@ -60,7 +59,7 @@ it('counts the pauses of the garbage collector by kind', async () => {
   await expect
     .poll(() => {
       waste();
-      return [...collections.values()].reduce((sum, pauses) => sum + totalOf(pauses), 0);
+      return [...collections.values()].reduce((sum, pauses) => sum + pauses.count, 0);
     })
     .toBeGreaterThan(0);
 });

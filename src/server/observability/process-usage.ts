@@ -7,29 +7,23 @@ import {
   PerformanceObserver,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import {
-  type CollectionKind,
-  type EventLoopLag,
-  emptyCollections,
-  observeCollection,
-  type ProcessUsage,
-} from '../../http/index.ts';
+import { type CollectionKind, type EventLoopLag, emptyCollections, type ProcessUsage } from '../../http/index.ts';
 
-/** Reads what this process uses. */
+/** Reads the resource usage of this process. */
 export interface UsageReader {
   readonly read: () => Promise<ProcessUsage>;
   readonly close: () => void;
 }
 
-/** What the observer gets of a pause (ms). */
+/** The entry of a pause (ms). */
 type GarbageCollection = PerformanceEntry & { readonly detail?: { readonly kind: number } };
 
 /** How often the event loop is sampled (ms). */
 const sampleMs = 10;
 
 /**
- * A reader for the metrics of one server. The event loop and the garbage collector are watched from the first reading on:
- * a server that nobody scrapes pays nothing.
+ * Creates a reader for the metrics of a server. It observes the event loop and the garbage collector from the first read on,
+ * so that a server that is not scraped pays nothing.
  */
 export function createUsageReader(): UsageReader {
   const collections = emptyCollections();
@@ -39,13 +33,13 @@ export function createUsageReader(): UsageReader {
     observer = new PerformanceObserver((list) => {
       for (const { detail, duration } of list.getEntries() as readonly GarbageCollection[]) {
         const kind = collectionKinds.get(detail?.kind ?? 0);
-        if (kind !== undefined) observeCollection(collections, kind, duration / 1000);
+        if (kind !== undefined) collections.get(kind)?.observe(duration / 1000);
       }
     });
     observer.observe({ entryTypes: ['gc'] });
-    const made = monitorEventLoopDelay({ resolution: sampleMs });
-    made.enable();
-    return made;
+    const monitor = monitorEventLoopDelay({ resolution: sampleMs });
+    monitor.enable();
+    return monitor;
   };
   return {
     async read() {
@@ -56,15 +50,23 @@ export function createUsageReader(): UsageReader {
       const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
       const [virtualBytes, openFiles, maxFiles] = await Promise.all([virtualMemory(), countFiles(), fileLimit()]);
       return {
-        ...{ userSeconds: user / 1e6, systemSeconds: system / 1e6, residentBytes: rss, virtualBytes },
-        ...{ openFiles, maxFiles, heapBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external },
+        userSeconds: user / 1e6,
+        systemSeconds: system / 1e6,
+        residentBytes: rss,
+        virtualBytes,
+        openFiles,
+        maxFiles,
+        heapBytes: heapTotal,
+        heapUsedBytes: heapUsed,
+        externalBytes: external,
         heapSpaces: getHeapSpaceStatistics().map((space) => ({
           name: space.space_name.replace(/_space$/, ''),
           totalBytes: space.space_size,
           usedBytes: space.space_used_size,
           availableBytes: space.space_available_size,
         })),
-        ...{ lag, collections },
+        lag,
+        collections,
       };
     },
     close() {
@@ -81,18 +83,22 @@ const collectionKinds = new Map<number, CollectionKind>([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
 
-/** What the samples exceed their interval by; all 0 without a sample. */
+/** The excess of the samples over their interval; 0 without samples. */
 function lagOf(delays: IntervalHistogram): EventLoopLag {
-  const none = !(delays.max > 0);
-  const lag = (nanoseconds: number) => (none ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
+  const isEmpty = !(delays.max > 0);
+  const lag = (nanoseconds: number) => (isEmpty ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
   return {
-    ...{ min: lag(delays.min), max: lag(delays.max), mean: lag(delays.mean) },
-    stddev: none ? 0 : delays.stddev / 1e9,
-    ...{ p50: lag(delays.percentile(50)), p90: lag(delays.percentile(90)), p99: lag(delays.percentile(99)) },
+    min: lag(delays.min),
+    max: lag(delays.max),
+    mean: lag(delays.mean),
+    stddev: isEmpty ? 0 : delays.stddev / 1e9,
+    p50: lag(delays.percentile(50)),
+    p90: lag(delays.percentile(90)),
+    p99: lag(delays.percentile(99)),
   };
 }
 
-// Other systems than Linux have no such files.
+// These files exist only on Linux.
 const readOwn = (file: string): Promise<string> => readFile(`/proc/self/${file}`, 'utf8').catch(() => '');
 
 async function virtualMemory(): Promise<number | undefined> {
@@ -102,7 +108,7 @@ async function virtualMemory(): Promise<number | undefined> {
 
 const countFiles = (): Promise<number | undefined> =>
   readdir('/proc/self/fd').then(
-    // One of them is that of the reading itself.
+    // One of them is open for this read.
     (names) => names.length - 1,
     () => undefined,
   );

@@ -8,7 +8,7 @@ import { startTraceCollector, type TraceCollector } from '../../tracing/testing/
 import { createServer, type OrchServer } from '../server.ts';
 import type { ServerOptions } from '../settings/server-options.ts';
 
-// Spans as a collector gets them, over gRPC.
+// Spans as a collector receives them over HTTP.
 const folder = mkdtempSync(join(tmpdir(), 'orch-tracing-'));
 const path = join(folder, 'tracing.yaml');
 const open: { close(): unknown }[] = [];
@@ -82,7 +82,9 @@ describe('a traced request', () => {
     });
     expect(status).toBe(201);
     expect(root).toMatchObject({
-      ...{ name: 'POST /api/v1/namespaces/{:namespace}/configmaps', kind: 2, parentSpanId: '' },
+      name: 'POST /api/v1/namespaces/{:namespace}/configmaps',
+      kind: 2,
+      parentSpanId: '',
       attributes: {
         'http.request.method': 'POST',
         'http.target': configMaps,
@@ -145,7 +147,8 @@ describe('a traced request', () => {
     expect(status).toBe(201);
     const call = named('Call validating webhook');
     expect(call).toMatchObject({
-      ...{ traceId, kind: 3 },
+      traceId,
+      kind: 3,
       attributes: {
         configuration: 'c',
         webhook: 'w.example.org',
@@ -208,10 +211,12 @@ describe('the file of a tracing configuration', () => {
 
   it('is refused with its name and the field', async () => {
     const where = `--tracing-config-file=${JSON.stringify(path)}`;
-    configure(beta, 'samplingRatePerMillion: 1000001', 'endpoint: http://localhost:4317');
+    configure(beta, 'samplingRatePerMillion: 1000001', 'endpoint: unix:/run/collector.sock');
     expect(await problemOf()).toBe(
-      `${where}: endpoint: Invalid value: "http://localhost:4317": must be the gRPC endpoint of a collector: host:port, dns:host:port or unix:path, without http://; samplingRatePerMillion: Invalid value: 1000001: must be from 0 to 1000000`,
+      `${where}: endpoint: Invalid value: "unix:/run/collector.sock": must be the OTLP/HTTP endpoint of a collector: host:port, or a URL with http or https and without user, query and fragment; samplingRatePerMillion: Invalid value: 1000001: must be from 0 to 1000000`,
     );
+    configure(beta, 'endpoint: https://user:password@collector');
+    expect(await problemOf()).toMatch(/endpoint: Invalid value: must be the OTLP.HTTP endpoint/);
     configure(beta, 'samplingRatePerMilion: 1');
     expect(await problemOf()).toContain(`${where}: unknown field "samplingRatePerMilion"`);
     configure('apiVersion: apiserver.config.k8s.io/v2');

@@ -1,7 +1,7 @@
 import type { Names } from '../../meta/index.ts';
 import { createTracer, type Tracer, tracingFormat } from '../../tracing/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { decodeFound, readYaml } from '../settings/configuration-file.ts';
+import { decodeDocument, readYaml } from '../settings/configuration-file.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
@@ -9,15 +9,15 @@ import { version } from '../version.ts';
 
 const flag = '--tracing-config-file';
 
-/** Traces requests as the file of the setting says; undefined without one. @throws StartError */
+/** Opens the tracer of the settings; undefined without a configuration file. @throws StartError */
 export async function openTracer(
   { tracingConfigFile: path, featureGates }: Pick<ServerSettings, 'tracingConfigFile' | 'featureGates'>,
   names: Names,
   { clock, random, identity, log }: Pick<Dependencies, 'clock' | 'random' | 'identity' | 'log'>,
 ): Promise<Tracer | undefined> {
   if (path === undefined) return undefined;
-  const found = await readYaml(flag, path);
-  const { endpoint, samplingRatePerMillion } = decodeFound(tracingFormat, found, names);
+  const document = await readYaml(flag, path);
+  const { endpoint, samplingRatePerMillion } = decodeDocument(tracingFormat, document, names);
   if (!resolveFeatures(featureGates).APIServerTracing) {
     throw new StartError(`${flag} needs --feature-gates=APIServerTracing=true`);
   }
@@ -25,6 +25,9 @@ export async function openTracer(
     endpoint: endpoint ?? undefined,
     samplingRatePerMillion: samplingRatePerMillion ?? 0,
     scope: { name: names.product, version },
-    ...{ clock, random, identity, warn: log.warn },
+    clock,
+    random,
+    identity,
+    warn: log.warn,
   });
 }

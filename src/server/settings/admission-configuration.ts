@@ -17,7 +17,7 @@ import {
   type WebhookConfig,
   type WebhookCredentials,
 } from '../webhooks/webhook-kubeconfig.ts';
-import { decodeFound, type Found, readYaml } from './configuration-file.ts';
+import { type ConfigurationDocument, decodeDocument, readYaml } from './configuration-file.ts';
 import type { ServerSettings } from './flags.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -70,36 +70,39 @@ async function readPluginConfigurations(
   log: Pick<Log, 'warn'>,
 ): Promise<PluginConfigurations> {
   const { admissionControlConfigFile: path } = settings;
-  const given = path === undefined ? new Map<string, () => Promise<Found>>() : await readFile(path, names);
+  const readers =
+    path === undefined ? new Map<string, () => Promise<ConfigurationDocument>>() : await readFile(path, names);
   const enabled = enabledPlugins(settings.enableAdmissionPlugins, settings.disableAdmissionPlugins);
   const out: { [name: string]: unknown } = {};
   for (const name of enabled) {
     const format = formats.get(name);
-    const read = given.get(name);
-    given.delete(name);
-    if (read !== undefined && format !== undefined) out[name] = decodeFound(format, await read(), names);
+    const read = readers.get(name);
+    readers.delete(name);
+    if (read !== undefined && format !== undefined) out[name] = decodeDocument(format, await read(), names);
     else if (format?.required === true) {
       throw new StartError(`the admission plugin ${name} needs a configuration in the file of ${flagName}`);
     }
   }
-  for (const name of given.keys()) {
+  for (const name of readers.keys()) {
     log.warn(`the configuration of the admission plugin ${name} has no effect: the plugin is off`, {});
   }
   return out;
 }
 
 /** How the configuration of each plugin that the file names is read. @throws StartError */
-async function readFile(path: string, names: Names): Promise<Map<string, () => Promise<Found>>> {
+async function readFile(path: string, names: Names): Promise<Map<string, () => Promise<ConfigurationDocument>>> {
   const file = await readYaml(flagName, path);
   const unversioned = unversionedPlugins(file.value);
   if (unversioned.length > 0) return new Map(unversioned.map((name) => [name, () => Promise.resolve(file)]));
-  const { plugins = [] } = decodeFound(admissionConfigurationFormat, file, names);
-  const known = admissionPlugins.map(({ name }) => name);
-  const out = new Map<string, () => Promise<Found>>();
+  const { plugins = [] } = decodeDocument(admissionConfigurationFormat, file, names);
+  const pluginNames = admissionPlugins.map(({ name }) => name);
+  const out = new Map<string, () => Promise<ConfigurationDocument>>();
   for (const [i, { name = '', path: other = '', configuration }] of plugins.entries()) {
     const at = `${file.where}: plugins[${i}]`;
-    if (!known.includes(name)) {
-      throw new StartError(`${at}.name: ${JSON.stringify(name)} is no admission plugin${didYouMean(name, known)}`);
+    if (!pluginNames.includes(name)) {
+      throw new StartError(
+        `${at}.name: ${JSON.stringify(name)} is no admission plugin${didYouMean(name, pluginNames)}`,
+      );
     }
     if (out.has(name)) throw new StartError(`${at}.name: ${name} has a configuration already`);
     if (configuration === undefined && other === '') continue;

@@ -4,12 +4,13 @@ import * as type from './flag-types.ts';
 
 const count = type.integer(1, 1_000_000);
 const bytes = type.integer(1, 1_000_000_000, 'bytes');
-const bufferHelp = 'The most events that wait to be written; further ones are lost, which a metric counts.';
+const bufferHelp =
+  'Maximum number of events that wait to be written. Further events are dropped, which a metric counts.';
 const truncateHelp =
-  'Events larger than the size below are recorded without their request and response objects, and lost if they are still too large.';
+  'Whether events larger than the maximum size lose their request and response objects. Events that are still too large are dropped.';
 
 const modeHelp = (medium: string) =>
-  `\`batch\`: no request waits for ${medium}. \`blocking\`: a request waits until its events are written. \`blocking-strict\`: it is also refused if its first event cannot be written.`;
+  `\`batch\`: requests do not wait for ${medium}. \`blocking\`: a request waits until its events are written. \`blocking-strict\`: a request is also rejected when its first event cannot be written.`;
 
 /** The flags of auditing. */
 export const auditFlags = {
@@ -17,119 +18,119 @@ export const auditFlags = {
     'Audit',
     type.file,
     undefined,
-    'Audit policy: which requests are recorded, and how much of them. Without one, the default policy of [audit.md](audit.md) applies where a log or a webhook is given.',
+    'Audit policy file: which requests are recorded, and in how much detail. If not set, the default policy of [audit.md](audit.md) applies once a log or a webhook is configured.',
   ),
   auditLogPath: flag(
     'Audit',
     type.file,
     undefined,
-    'File to which audit events are appended; `-` is standard output. Without one there is no audit log.',
+    'File to which audit events are appended; `-` means standard output. If not set, there is no audit log.',
   ),
   auditLogFormat: flag(
     'Audit',
     type.oneOf('json', 'legacy'),
     'json',
-    '`json` writes each event as a line of JSON, `legacy` as a line of text with some of its fields.',
+    'Format of the audit log: `json` writes each event as a line of JSON, `legacy` as a line of text with some of its fields.',
   ),
   auditLogMaxsize: flag(
     'Audit',
     type.integer(0, 1_000_000, 'megabytes'),
     0,
-    'Size at which the audit log is rotated, in megabytes; 0 stands for 100.',
+    'Maximum size of the audit log in megabytes before it is rotated; 0 means 100.',
   ),
   auditLogMaxage: flag(
     'Audit',
     type.integer(0, 36_500, 'days'),
     0,
-    'Days for which rotated audit logs are kept; 0 is no limit.',
+    'Maximum age in days of rotated audit logs; 0 means no limit.',
   ),
   auditLogMaxbackup: flag(
     'Audit',
     type.integer(0, 1_000_000),
     0,
-    'How many rotated audit logs are kept; 0 is no limit.',
+    'Maximum number of rotated audit logs; 0 means no limit.',
   ),
-  auditLogCompress: flag('Audit', type.boolean, false, 'Rotated audit logs are compressed with gzip.'),
+  auditLogCompress: flag('Audit', type.boolean, false, 'Whether rotated audit logs are compressed with gzip.'),
   auditLogMode: flag('Audit', type.oneOf(...modes), 'batch', modeHelp('the audit log')),
   auditLogBatchBufferSize: flag('Audit', count, 10_000, bufferHelp),
-  auditLogBatchMaxSize: flag('Audit', count, 10_000, 'The most events of one write to the audit log.'),
+  auditLogBatchMaxSize: flag('Audit', count, 10_000, 'Maximum number of events in one write to the audit log.'),
   auditLogBatchMaxWait: flag(
     'Audit',
     type.duration,
     0,
-    'How long events wait for others before they are written, in the mode `batch`.',
+    'How long events wait for a batch to fill before they are written, in the mode `batch`.',
   ),
   auditLogBatchThrottleEnable: flag(
     'Audit',
     type.boolean,
     false,
-    'Writes to the audit log are limited in number, in the mode `batch`.',
+    'Whether the rate of writes to the audit log is limited, in the mode `batch`.',
   ),
-  auditLogBatchThrottleQps: flag('Audit', count, 10, 'Writes to the audit log for each second on average.'),
+  auditLogBatchThrottleQps: flag('Audit', count, 10, 'Average number of writes to the audit log per second.'),
   auditLogBatchThrottleBurst: flag(
     'Audit',
     count,
     15,
-    'Writes to the audit log at once, when there were fewer than the average before.',
+    'Maximum burst of writes to the audit log after a period below the average.',
   ),
   auditLogTruncateEnabled: flag('Audit', type.boolean, false, truncateHelp),
   auditLogTruncateMaxEventSize: flag(
     'Audit',
     bytes,
     102_400,
-    'The largest event in the audit log, when they are truncated.',
+    'Maximum size in bytes of an event in the audit log, when truncation is enabled.',
   ),
   auditLogTruncateMaxBatchSize: flag(
     'Audit',
     bytes,
     10_485_760,
-    'The most that is written at once, when events are truncated.',
+    'Maximum size in bytes of one write to the audit log, when truncation is enabled.',
   ),
   auditWebhookConfigFile: flag(
     'Audit',
     type.file,
     undefined,
-    'Kubeconfig of the webhook to which audit events are sent. Without one there is no audit webhook.',
+    'Kubeconfig of the webhook to which audit events are sent. If not set, there is no audit webhook.',
   ),
   auditWebhookInitialBackoff: flag(
     'Audit',
     type.duration,
     10_000,
-    'The time before a failed request to the audit webhook is repeated; each of the three times after it is half as long again.',
+    'Delay before the first retry of a failed request to the audit webhook; each of the three further delays is 1.5 times as long as the one before.',
   ),
   auditWebhookMode: flag('Audit', type.oneOf(...modes), 'batch', modeHelp('the audit webhook')),
   auditWebhookBatchBufferSize: flag('Audit', count, 10_000, bufferHelp.replace('written', 'sent')),
-  auditWebhookBatchMaxSize: flag('Audit', count, 400, 'The most events of one request to the audit webhook.'),
+  auditWebhookBatchMaxSize: flag('Audit', count, 400, 'Maximum number of events in one request to the audit webhook.'),
   auditWebhookBatchMaxWait: flag(
     'Audit',
     type.duration,
     30_000,
-    'How long events wait for others before they are sent, in the mode `batch`.',
+    'How long events wait for a batch to fill before they are sent, in the mode `batch`.',
   ),
   auditWebhookBatchThrottleEnable: flag(
     'Audit',
     type.boolean,
     true,
-    'Requests to the audit webhook are limited in number, in the mode `batch`.',
+    'Whether the rate of requests to the audit webhook is limited, in the mode `batch`.',
   ),
-  auditWebhookBatchThrottleQps: flag('Audit', count, 10, 'Requests to the audit webhook for each second on average.'),
+  auditWebhookBatchThrottleQps: flag('Audit', count, 10, 'Average number of requests to the audit webhook per second.'),
   auditWebhookBatchThrottleBurst: flag(
     'Audit',
     count,
     15,
-    'Requests to the audit webhook at once, when there were fewer than the average before.',
+    'Maximum burst of requests to the audit webhook after a period below the average.',
   ),
   auditWebhookTruncateEnabled: flag('Audit', type.boolean, false, truncateHelp),
   auditWebhookTruncateMaxEventSize: flag(
     'Audit',
     bytes,
     102_400,
-    'The largest event that is sent, when they are truncated.',
+    'Maximum size in bytes of an event that is sent, when truncation is enabled.',
   ),
   auditWebhookTruncateMaxBatchSize: flag(
     'Audit',
     bytes,
     10_485_760,
-    'The largest request to the audit webhook, when events are truncated.',
+    'Maximum size in bytes of a request to the audit webhook, when truncation is enabled.',
   ),
 };

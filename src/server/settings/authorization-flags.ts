@@ -12,43 +12,43 @@ export const authorizationFlags = {
     'Identity',
     modesType,
     undefined as readonly string[] | undefined,
-    `Authorizers, asked in this order until one allows or denies: ${names}, each at most once. Without any it is \`RBAC\`. What none of them allows is denied. \`RBAC\` allows what roles grant, \`ABAC\` what the policies of \`--authorization-policy-file\` grant. \`Webhook\` asks the webhook of \`--authorization-webhook-config-file\`. \`Node\` lets kubelets read and write what belongs to their node and its pods. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
+    `Ordered list of authorizers: ${names}, each at most once; \`RBAC\` if not set. The first one that allows or denies a request decides; a request that none allows is denied. \`RBAC\` grants the permissions of roles, \`ABAC\` those of the policies in \`--authorization-policy-file\`. \`Webhook\` calls the webhook of \`--authorization-webhook-config-file\`. \`Node\` lets kubelets read and write the objects of their node and its pods. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\`, requests without credentials are rejected.`,
   ),
   authorizationConfig: flag(
     'Identity',
     type.file,
     undefined,
-    'The authorizers in a file, as in [access-authorization.md](access-authorization.md), in place of `--authorization-mode` and the flags of the webhook. A changed file takes effect within a minute; one that is invalid does not.',
+    'File that configures the authorizers ([access-authorization.md](access-authorization.md)), in place of `--authorization-mode` and the webhook flags. A changed file takes effect within a minute; an invalid one does not.',
   ),
   authorizationPolicyFile: flag(
     'Identity',
     type.file,
     undefined,
-    'The policies of the authorization mode `ABAC`, one JSON object a line.',
+    'File with the policies of the authorization mode `ABAC`: one JSON object per line.',
   ),
   authorizationWebhookConfigFile: flag(
     'Identity',
     type.file,
     undefined,
-    'A kubeconfig that leads to the webhook of the authorization mode `Webhook`, as in [access-authorization.md](access-authorization.md).',
+    'Kubeconfig of the webhook of the authorization mode `Webhook` ([access-authorization.md](access-authorization.md)).',
   ),
   authorizationWebhookVersion: flag(
     'Identity',
     type.optionalText,
     undefined,
-    'The version of the SubjectAccessReview that this webhook is sent and answers: `v1beta1`, which is the default, or `v1`.',
+    'Version of the SubjectAccessReview that the webhook receives and returns: `v1beta1` (the default) or `v1`.',
   ),
   authorizationWebhookCacheAuthorizedTtl: flag(
     'Identity',
     type.optionalLifetime,
     undefined,
-    'How long the webhook is not asked again what it has allowed; five minutes by default. 0: it is asked each time.',
+    'How long a decision of the webhook to allow a request is cached; five minutes by default, 0 disables the cache.',
   ),
   authorizationWebhookCacheUnauthorizedTtl: flag(
     'Identity',
     type.optionalLifetime,
     undefined,
-    'How long the webhook is not asked again what it has not allowed; 30 seconds by default. 0: it is asked each time.',
+    'How long a decision of the webhook not to allow a request is cached; 30 seconds by default, 0 disables the cache.',
   ),
 };
 
@@ -69,8 +69,11 @@ export function authorizationProblem(settings: AuthorizationSettings): string | 
   const { authorizationWebhookConfigFile: webhook, authorizationWebhookVersion: version = 'v1beta1' } = settings;
   if (authorizationConfig !== undefined) {
     const others = [
-      ...[authorizationMode, webhook, settings.authorizationWebhookVersion],
-      ...[settings.authorizationWebhookCacheAuthorizedTtl, settings.authorizationWebhookCacheUnauthorizedTtl],
+      authorizationMode,
+      webhook,
+      settings.authorizationWebhookVersion,
+      settings.authorizationWebhookCacheAuthorizedTtl,
+      settings.authorizationWebhookCacheUnauthorizedTtl,
     ];
     if (others.every((value) => value === undefined)) return undefined;
     const flags = '--authorization-mode or --authorization-webhook-*';
@@ -79,24 +82,24 @@ export function authorizationProblem(settings: AuthorizationSettings): string | 
   const modes = modesOf(settings);
   const wrong = modesProblem(modes);
   if (wrong !== undefined) return wrong;
-  const found: string[] = [];
+  const problems: string[] = [];
   if (modes.includes('ABAC') && policies === undefined) {
-    found.push("authorization-mode ABAC's authorization policy file not passed");
+    problems.push("authorization-mode ABAC's authorization policy file not passed");
   }
   if (modes.includes('Webhook') && webhook === undefined) {
-    found.push("authorization-mode Webhook's authorization config file not passed");
+    problems.push("authorization-mode Webhook's authorization config file not passed");
   }
   if (policies !== undefined && !modes.includes('ABAC')) {
-    found.push('cannot specify --authorization-policy-file without mode ABAC');
+    problems.push('cannot specify --authorization-policy-file without mode ABAC');
   }
   if (webhook !== undefined && !modes.includes('Webhook')) {
-    found.push('cannot specify --authorization-webhook-config-file without mode Webhook');
+    problems.push('cannot specify --authorization-webhook-config-file without mode Webhook');
   }
   if (modes.includes('Webhook') && !(reviewVersions as readonly string[]).includes(version)) {
     const supported = reviewVersions.map((one) => `"${one}"`).join(', ');
-    found.push(
+    problems.push(
       `invalid authorization config: unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are ${supported}: --authorization-webhook-version`,
     );
   }
-  return found.length === 0 ? undefined : aggregateMessages(found);
+  return problems.length === 0 ? undefined : aggregateMessages(problems);
 }

@@ -9,7 +9,7 @@ const valid = authorizationModes.join(', ');
 /** Names of modes in their order; undefined when not set, or empty. Whether they are valid is found at the start. */
 export const modesType: FlagType<readonly string[] | undefined> = {
   placeholder: 'mode,…',
-  given: 'string | readonly string[]',
+  optionType: 'string | readonly string[]',
   form: 'A list of names, or a text with commas between them.',
   parse: (value) => ({ value: value === '' ? undefined : value.split(',') }),
   format: (value) => value?.join(',') ?? '',
@@ -20,13 +20,13 @@ export const isMode = (mode: string): mode is AuthorizationMode =>
   (authorizationModes as readonly string[]).includes(mode);
 
 /** What is wrong with names of modes; undefined: each is one, and none is there twice. */
-export function modesProblem(given: readonly string[]): string | undefined {
-  const wrong = given.find((mode) => !isMode(mode));
+export function modesProblem(modes: readonly string[]): string | undefined {
+  const wrong = modes.find((mode) => !isMode(mode));
   if (wrong !== undefined) {
     return `authorization-mode ${quote(wrong)} is not a valid mode: --authorization-mode takes ${valid}`;
   }
-  if (new Set(given).size === given.length) return undefined;
-  return `authorization-mode [${given.map((mode) => quote(mode)).join(' ')}] has mode specified more than once`;
+  if (new Set(modes).size === modes.length) return undefined;
+  return `authorization-mode [${modes.map((mode) => quote(mode)).join(' ')}] has mode specified more than once`;
 }
 
 interface AccessSettings {

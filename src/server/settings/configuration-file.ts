@@ -13,24 +13,28 @@ import { StartError } from '../start-error.ts';
 import { readFileOf } from './read-file.ts';
 
 /** A configuration that has been read, and where it is, for messages. */
-export interface Found {
+export interface ConfigurationDocument {
   readonly value: Json;
   readonly where: string;
 }
 
 /** @throws StartError that names every problem */
-export function decodeFound<T>(format: ConfigurationFormat<T>, { value, where }: Found, names: Names): T {
+export function decodeDocument<T>(
+  format: ConfigurationFormat<T>,
+  { value, where }: ConfigurationDocument,
+  names: Names,
+): T {
   const decoded = decodeConfiguration(format, value, names);
   if ('value' in decoded) return decoded.value;
   throw new StartError(`${where}: ${decoded.problems.join('; ')}`);
 }
 
 /** The YAML or JSON of the file of a setting. @throws StartError */
-export const readYaml = async (setting: string, path: string): Promise<Found> =>
-  parseFound(setting, path, await readFileOf(setting, path));
+export const readYaml = async (setting: string, path: string): Promise<ConfigurationDocument> =>
+  parseDocument(setting, path, await readFileOf(setting, path));
 
 /** The YAML or JSON of the text of a file. @throws StartError */
-export function parseFound(setting: string, path: string, text: string): Found {
+export function parseDocument(setting: string, path: string, text: string): ConfigurationDocument {
   const where = `${setting}=${JSON.stringify(path)}`;
   try {
     const { value, findings } = parseYaml(Buffer.from(text));
@@ -43,7 +47,7 @@ export function parseFound(setting: string, path: string, text: string): Found {
 }
 
 /** The longest text that is repeated in a message (characters). */
-const longestText = 1_000;
+const maxQuotedLength = 1_000;
 /** The kinds of the files of `--authentication-config` and `--authorization-config`. */
 const accessKinds: readonly string[] = ['AuthenticationConfiguration', 'AuthorizationConfiguration'];
 
@@ -59,24 +63,25 @@ export function accessTypeProblem(
   text: string,
 ): string | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { apiVersion = '', kind: found = '' } = value;
-  if (found !== '' && apiVersion !== '') {
-    const isOther = typeof found === 'string' && found !== kind && accessKinds.includes(found);
-    return isOther ? `expected ${kind}, got *apiserver.${found}` : undefined;
+  const { apiVersion = '', kind: actualKind = '' } = value;
+  if (actualKind !== '' && apiVersion !== '') {
+    const isOther = typeof actualKind === 'string' && actualKind !== kind && accessKinds.includes(actualKind);
+    return isOther ? `expected ${kind}, got *apiserver.${actualKind}` : undefined;
   }
   const { fields } = format.schema;
-  const shown = text.length <= longestText && Object.keys(value).every((field) => Object.hasOwn(fields, field));
-  return `Object '${found === '' ? 'Kind' : 'apiVersion'}' is missing${shown ? ` in '${text}'` : ''}`;
+  const isQuotable =
+    text.length <= maxQuotedLength && Object.keys(value).every((field) => Object.hasOwn(fields, field));
+  return `Object '${actualKind === '' ? 'Kind' : 'apiVersion'}' is missing${isQuotable ? ` in '${text}'` : ''}`;
 }
 
 /** The problems of a configuration that cannot be decoded, as one text. */
-export function decodingFault(problems: readonly string[]): string {
+export function decodingProblem(problems: readonly string[]): string {
   const strict = problems.every((problem) => problem.startsWith('unknown field'));
   return `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(problems)}`;
 }
 
 /** @throws StartError that names every field, if there are errors */
-export function refuseFields(where: string, errors: readonly FieldError[]): void {
+export function rejectFieldErrors(where: string, errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
   throw new StartError(`${where}: ${aggregateMessages(errors.map(({ field, message }) => `${field}: ${message}`))}`);
 }

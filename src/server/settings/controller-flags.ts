@@ -1,9 +1,9 @@
 import { jitterFactor, type LeaderElectionSettings, type RequestRate } from '../../client/index.ts';
-import { controllerNames, defaultControllers } from '../controllers.ts';
+import { controllerNames, defaultControllers } from './controller-list.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 
-const known = controllerNames.map((name) => `\`${name}\``).join(', ');
+const controllerList = controllerNames.map((name) => `\`${name}\``).join(', ');
 
 /** The flags of whatever runs controllers. */
 export const controllerFlags = {
@@ -11,43 +11,43 @@ export const controllerFlags = {
     'Controllers',
     type.controllers,
     defaultControllers,
-    `Controllers that run: names, \`-name\` for all but one, \`*\` for all that are on by default, \`-*\` for none; what is named first counts. They are ${known}.`,
+    `Controllers to run: \`name\` enables one, \`-name\` disables it, \`*\` enables those that are on by default, \`-*\` disables all others. The first item that matches a controller decides. Controllers: ${controllerList}.`,
   ),
   kubeApiQps: flag(
     'Controllers',
     type.integer(0, 1_000_000),
     20,
-    'Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers, and the nodes of `--fake-nodes`, have no limit.',
+    'Maximum number of requests per second of each controller; 0 means no limit, which is the default of a server that is embedded in a program. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers and the nodes of `--fake-nodes` have no limit.',
   ),
   kubeApiBurst: flag(
     'Controllers',
     type.integer(1, 1_000_000),
     30,
-    'Requests that a controller may send at once after a time without any.',
+    'Maximum burst of requests of a controller after a period without any.',
   ),
   leaderElect: flag(
     'Controllers',
     type.boolean,
     true,
-    'Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one runs them.',
+    'Whether controllers run only while this process holds the lease `kube-system/kube-controller-manager`, so that one of several processes runs them.',
   ),
   leaderElectLeaseDuration: flag(
     'Controllers',
     type.duration,
     15_000,
-    'How long others wait for the leader to renew the lease before they take it; at least 1s.',
+    'How long other processes wait for the leader to renew the lease before they acquire it; at least 1s.',
   ),
   leaderElectRenewDeadline: flag(
     'Controllers',
     type.duration,
     10_000,
-    'How long the leader goes on without having renewed the lease; shorter than `--leader-elect-lease-duration`.',
+    'How long the leader retries to renew the lease before it gives up; shorter than `--leader-elect-lease-duration`.',
   ),
   leaderElectRetryPeriod: flag(
     'Controllers',
     type.duration,
     2_000,
-    'Time between two attempts to acquire or renew the lease; 1.2 of it are shorter than `--leader-elect-renew-deadline`.',
+    'Time between attempts to acquire or renew the lease; 1.2 times this must be shorter than `--leader-elect-renew-deadline`.',
   ),
 };
 

@@ -30,7 +30,7 @@ export const managerHelp = (): string =>
   commandHelp(
     'orch controllers --kubeconfig=<file> [flags]',
     [
-      'Runs the controllers for a server. Every flag may also be given as an environment variable',
+      'Runs the controllers for a server. Every flag may also be set by an environment variable',
       `(${variableOf('leader-elect')} for --leader-elect) or in the file that --config names.`,
     ],
     managerTable.list,
@@ -41,7 +41,7 @@ export function helpText(): string {
   const lines = [
     'orch serve [flags]',
     '',
-    'Serves the cluster API. Every flag may also be given as an environment variable',
+    'Serves the cluster API. Every flag may also be set by an environment variable',
     `(${variableOf('secure-port')} for --secure-port) or in the file that --config names.`,
     ...flagLines(flagList),
   ];
@@ -52,7 +52,7 @@ export function helpText(): string {
     lines.push(`  ${gateUsage(name, gate)}`);
     for (const line of wrap(gate.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
   }
-  lines.push('  Every other gate of release 1.33 can be named too and has no effect.', '');
+  lines.push('  Every other gate of release 1.33 is accepted and has no effect.', '');
   return lines.join('\n');
 }
 
@@ -61,12 +61,12 @@ export function flagReference(): string {
   const lines = [
     '# Flags of `orch serve`',
     '',
-    'Made from `src/server/settings/flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',
+    'Generated from `src/server/settings/flags.ts` by `npx vitest run src/server/settings -u`.',
     '',
-    'A flag is written `--name=value` or `--name value`; a switch alone (`--anonymous-auth`) means `true`. The same setting',
-    `may come from an environment variable (\`${variableOf('secure-port')}\` for \`--secure-port\`) or from the YAML file that \`--config\``,
-    'names (`secure-port: 6443`; lists and maps as YAML has them). The command line is stronger than the environment, the',
-    'environment than the file.',
+    'A flag is written `--name=value` or `--name value`; a switch without a value (`--anonymous-auth`) means `true`. The same',
+    `setting may come from an environment variable (\`${variableOf('secure-port')}\` for \`--secure-port\`) or from the YAML file of`,
+    '`--config` (`secure-port: 6443`; lists and maps are those of YAML). The command line takes precedence over the environment,',
+    'the environment over the file.',
   ];
   for (const section of sections) {
     lines.push('', `## ${section}`, '', '| flag | value | default | meaning |', '|---|---|---|---|');
@@ -98,20 +98,20 @@ export function flagReference(): string {
 /** The source of `server-options.ts`: the options of `createServer`, one for each flag. */
 export function optionTypes(): string {
   const lines = [
-    '// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',
+    '// Generated from `flags.ts` by `npx vitest run src/server/settings -u`.',
     '',
-    '/** The settings of a server inside a program: those of the flags of `orch serve`, their names in camel case. */',
+    '/** The settings of an embedded server: the flags of `orch serve`, with names in camel case. */',
     'export interface ServerOptions {',
   ];
   for (const { key, name, type, help } of flagList) {
     const text = programSettings[key] === undefined ? '' : type.format(programSettings[key]);
-    const byDefault = text === '' ? 'Nothing by default.' : `\`${text}\` by default.`;
+    const byDefault = text === '' ? 'No default.' : `Default: \`${text}\`.`;
     const meaning = help.replaceAll(/`--([a-z-]+)`/g, (_, flag: string) => `\`${keyOf(flag)}\``);
     lines.push('  /**');
     for (const line of wrap(meaning, 115)) lines.push(`   * ${line}`);
     lines.push('   *');
-    for (const line of wrap(`${type.form} ${byDefault} The flag \`--${name}\`.`, 115)) lines.push(`   * ${line}`);
-    lines.push('   */', `  readonly ${key}?: ${type.given} | undefined;`);
+    for (const line of wrap(`${type.form} ${byDefault} Flag: \`--${name}\`.`, 115)) lines.push(`   * ${line}`);
+    lines.push('   */', `  readonly ${key}?: ${type.optionType} | undefined;`);
   }
   lines.push('}', '');
   return lines.join('\n');
@@ -120,14 +120,14 @@ export function optionTypes(): string {
 const keyOf = (name: string) => flagList.find((flag) => flag.name === name)?.key ?? name;
 
 const featureIntroduction = [
-  'For `--feature-gates`, such as `--feature-gates=WatchList=true,AllAlpha=true`. Alpha features are off and beta features',
-  'on unless the table says otherwise; a stable or deprecated one that is named is told of in the log. To switch a locked',
-  'feature, or an unknown one, is an error. "Kept in objects" means that without the feature the fields are dropped',
-  'from what is written, unless the object had such fields before.',
+  'Set with `--feature-gates`, such as `--feature-gates=WatchList=true,AllAlpha=true`. Alpha features are off and beta features',
+  'on unless the table says otherwise. Setting a stable or deprecated feature logs a warning; setting a locked or unknown',
+  'feature is an error. "Kept in objects" means that without the feature the fields are dropped from what is written,',
+  'unless the object already had them.',
 ];
 
 const inertIntroduction =
-  'The other gates of release 1.33 can be switched as in that release. Nothing in this server depends on them: the log says so when one is not at its default.';
+  'The other gates of release 1.33 are accepted and have no effect in this server. A value other than the default logs a warning.';
 
 function defaultNote({ type, default: value }: ListedFlag): string {
   const text = type.format(value);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../../allocation/index.ts';
 import { type Cidr, formatCidr, parseNetwork } from '../../meta/index.ts';
-import { formatControllers, parseControllers } from '../controllers.ts';
+import { formatControllers, parseControllers } from './controller-list.ts';
 import { formatLevels, type LogLevels, parseLevels } from './log-levels.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -10,7 +10,7 @@ export interface FlagType<T> {
   /** The placeholder of the value in `--help`, such as `port`. */
   readonly placeholder: string;
   /** The TypeScript type of the option of `createServer`; flag text is always accepted, too. */
-  readonly given: string;
+  readonly optionType: string;
   /** The form of a value with its unit: a sentence for the documentation of the option. */
   readonly form: string;
   /** The text of a number, where that is not its digits. */
@@ -31,7 +31,7 @@ const optional = (value: string | undefined) => value ?? '';
 
 const text: FlagType<string> = {
   placeholder: 'text',
-  given: 'string',
+  optionType: 'string',
   form: 'A text.',
   parse: (value) => (value === '' ? { problem: 'must not be empty' } : { value }),
   format: String,
@@ -55,7 +55,7 @@ export const file: FlagType<string | undefined> = {
 export function texts(what: string, problemOf: (text: string) => string | undefined): FlagType<readonly string[]> {
   return {
     placeholder: `${what},…`,
-    given: 'string | readonly string[]',
+    optionType: 'string | readonly string[]',
     form: 'A list of texts, or a text with commas between them.',
     parse: (value) => {
       const parts = value.split(',').map((part) => part.trim());
@@ -101,7 +101,7 @@ export const keyPrefix: FlagType<string> = {
 /** An address; undefined when not set. */
 export const optionalIpAddress: FlagType<string | undefined> = {
   placeholder: 'address',
-  given: 'string',
+  optionType: 'string',
   form: 'An IP address.',
   parse: (value) => ipAddress.parse(value),
   format: optional,
@@ -109,7 +109,7 @@ export const optionalIpAddress: FlagType<string | undefined> = {
 
 export const ipAddress: FlagType<string> = {
   placeholder: 'address',
-  given: 'string',
+  optionType: 'string',
   form: 'An IP address.',
   parse: (value) =>
     isIP(value) === 0 ? { problem: 'must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::' } : { value },
@@ -121,7 +121,7 @@ const readBoolean = (text: string): boolean | undefined =>
 
 export const boolean: FlagType<boolean> = {
   placeholder: 'true|false',
-  given: 'boolean',
+  optionType: 'boolean',
   form: 'True or false.',
   parse: (text) => {
     const value = readBoolean(text);
@@ -141,7 +141,7 @@ export const optionalBoolean: FlagType<boolean | undefined> = {
 export function integer(min: number, max: number, placeholder = 'number'): FlagType<number> {
   return {
     placeholder,
-    given: 'number | string',
+    optionType: 'number | string',
     form: `A whole number${placeholder === 'seconds' ? ' of seconds' : ''} from ${min} to ${max}.`,
     parse: (value) =>
       /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max
@@ -159,7 +159,7 @@ type Unit = keyof typeof unitMs;
 /** A duration in milliseconds. */
 export const duration: FlagType<number> = {
   placeholder: 'duration',
-  given: 'number | string',
+  optionType: 'number | string',
   form: "A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'.",
   ofNumber: (ms) => `${ms}ms`,
   parse: (value) => {
@@ -199,7 +199,7 @@ export const optionalLifetime: FlagType<number | undefined> = {
 export function oneOf<const T extends string>(...words: readonly T[]): FlagType<T> {
   return {
     placeholder: words.join('|'),
-    given: words.map((word) => `'${word}'`).join(' | '),
+    optionType: words.map((word) => `'${word}'`).join(' | '),
     form: 'One of these words.',
     parse: (value) => {
       const word = words.find((w) => w === value);
@@ -216,7 +216,7 @@ export function releaseBefore({ major, minor }: { readonly major: number; readon
   const before = `${major}.${minor - 1}`;
   const release: FlagType<string | undefined> = {
     placeholder: 'release',
-    given: 'string',
+    optionType: 'string',
     form: 'A minor release.',
     parse: (value) => (value === before ? { value } : { problem: `must be ${before} or be left out` }),
     format: optional,
@@ -227,7 +227,7 @@ export function releaseBefore({ major, minor }: { readonly major: number; readon
 /** An inclusive range of ports. */
 export const portRange: FlagType<PortRange> = {
   placeholder: 'from-to',
-  given: 'string',
+  optionType: 'string',
   form: "A text such as '30000-32767'.",
   parse: (value) => {
     const [, from = '', to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(value) ?? [];
@@ -245,7 +245,7 @@ const prefixes = { 4: [1, 29], 6: [64, 125] } as const;
 /** CIDRs, at most one of each IP family. */
 export const cidrs: FlagType<readonly Cidr[]> = {
   placeholder: 'block,…',
-  given: 'string | readonly string[]',
+  optionType: 'string | readonly string[]',
   form: "A text such as '10.0.0.0/24', or a list of such texts.",
   parse: (value) => {
     const blocks = value.split(',').map((part) => parseNetwork(part.trim()));
@@ -267,7 +267,7 @@ export const cidrs: FlagType<readonly Cidr[]> = {
 /** A DNS name with at least two labels, in lower case. */
 export const domain: FlagType<string> = {
   placeholder: 'domain',
-  given: 'string',
+  optionType: 'string',
   form: "A text such as 'example.org'.",
   parse: (value) =>
     value.length <= 200 && /^[a-z]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(value)
@@ -299,7 +299,7 @@ export function switches(
 ): FlagType<ReadonlyMap<string, boolean>> {
   return {
     placeholder: 'name=true|false,…',
-    given: '{ readonly [name: string]: boolean } | string',
+    optionType: '{ readonly [name: string]: boolean } | string',
     form: "True or false by name, or a text such as 'name=true,other=false'.",
     parse: (value) => {
       const out = new Map<string, boolean>();
@@ -327,15 +327,15 @@ export function switches(
 export function someOf(what: string, words: readonly string[]): FlagType<readonly string[]> {
   return {
     placeholder: 'name,…',
-    given: 'string | readonly string[]',
+    optionType: 'string | readonly string[]',
     form: 'A list of names, or a text with commas between them.',
     parse: (value) => {
-      const given = value
+      const names = value
         .split(',')
         .map((part) => part.trim())
         .filter((part) => part !== '');
-      const unknown = given.find((word) => !words.includes(word));
-      if (unknown === undefined) return { value: [...new Set(given)] };
+      const unknown = names.find((word) => !words.includes(word));
+      if (unknown === undefined) return { value: [...new Set(names)] };
       return { problem: `names an unknown ${what} ${JSON.stringify(unknown)}${didYouMean(unknown, words)}` };
     },
     format: (value) => value.join(','),
@@ -346,7 +346,7 @@ export function someOf(what: string, words: readonly string[]): FlagType<readonl
 /** The controllers that are on. */
 export const controllers: FlagType<ReadonlySet<string>> = {
   placeholder: 'name,…',
-  given: 'string | readonly string[]',
+  optionType: 'string | readonly string[]',
   form: 'A list of names, or a text with commas between them.',
   parse: parseControllers,
   format: formatControllers,
@@ -356,7 +356,7 @@ export const controllers: FlagType<ReadonlySet<string>> = {
 /** The levels of the log. */
 export const levels: FlagType<LogLevels> = {
   placeholder: 'level,part=level,…',
-  given: 'string',
+  optionType: 'string',
   form: "A text such as 'info' or 'info,store=debug'.",
   parse: parseLevels,
   format: formatLevels,

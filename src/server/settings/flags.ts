@@ -27,38 +27,38 @@ const issuerProblem = (issuer: string) =>
 
 /** All flags, in the order of the documentation. */
 const flags = {
-  bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all.'),
-  securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free one.'),
+  bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all addresses.'),
+  securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free port.'),
   advertiseAddress: flag(
     'Address',
     type.optionalIpAddress,
     undefined,
-    'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all. The serving certificate names it when it is given.',
+    'Address at which others reach the server: the endpoint of the API service. If not set, it is `--bind-address`, or the first address of the machine when that is a loopback address or means all addresses. A configured address is added to the serving certificate.',
   ),
   endpointReconcilerType: flag(
     'Address',
     type.oneOf('lease', 'none'),
     'lease',
-    'How the service of the API server gets its endpoints: with `lease` each server adds its address while it lives; with `none` somebody else writes them.',
+    'How the endpoints of the API service are maintained: with `lease` each server adds its address while it runs; with `none` they are left to others.',
   ),
   tlsCertFile: flag(
     'Address',
     type.file,
     undefined,
-    'Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept in the data directory.',
+    'Serving certificate in PEM, followed by its intermediate certificates. If not set, the server generates a certificate and its authority in the data directory.',
   ),
   tlsPrivateKeyFile: flag(
     'Address',
     type.file,
     undefined,
-    'Private key of `--tls-cert-file`, in PEM, closed to others.',
+    'Private key of `--tls-cert-file` in PEM. Others must not have access to the file.',
   ),
 
   clientCaFile: flag(
     'Identity',
     type.file,
     undefined,
-    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
+    'CA bundle in PEM for client certificates. A client with a certificate that one of them signed is authenticated as the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
   ...requestHeaderFlags,
   ...certificateFlags,
@@ -66,7 +66,7 @@ const flags = {
     'Identity',
     type.file,
     undefined,
-    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.',
+    'File of static bearer tokens in CSV: `token,user,uid,"group1,group2"`. Groups are optional and may be in several columns.',
   ),
   ...openIdFlags,
   ...tokenWebhookFlags,
@@ -77,137 +77,132 @@ const flags = {
     'Identity',
     type.boolean,
     false,
-    'Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.',
+    'Whether secrets of the bootstrap token type in the system namespace are accepted as bearer tokens.',
   ),
   serviceAccountKeyFile: flag(
     'Identity',
     type.texts('file', anyText),
     [],
-    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. Files with private keys must be closed to others. A changed file takes effect at the next start.',
+    'Files with RSA or ECDSA keys (public or private) or certificates in PEM that verify service account tokens, in addition to the signing key. If not set, `--tls-private-key-file` is used. Others must not have access to files with private keys. A changed file takes effect at the next start.',
   ),
   serviceAccountSigningKeyFile: flag(
     'Identity',
     type.file,
     undefined,
-    'RSA or ECDSA private key in PEM, closed to others, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
+    'RSA or ECDSA private key in PEM that signs service account tokens. Others must not have access to the file. If not set, a key is generated in the store and shared by all servers of the store. A changed file takes effect at the next start.',
   ),
   serviceAccountIssuer: flag(
     'Identity',
     type.texts('issuer', issuerProblem),
     [],
-    'Issuers whose tokens of service accounts are accepted; the first one issues. Without one it is the URL of the API service in the cluster domain `cluster.local`.',
+    'Issuers whose service account tokens are accepted; new tokens are issued by the first one. If not set, the issuer is the URL of the API service in the cluster domain `cluster.local`.',
   ),
   apiAudiences: flag(
     'Identity',
     type.texts('audience', anyText),
     [],
-    'Audiences of this server: a token must be for one of them. Without any, they are the issuers.',
+    'Audiences of this server: a token must be issued for one of them. If not set, they are the issuers.',
   ),
   serviceAccountLookup: flag(
     'Identity',
     type.boolean,
     true,
-    'A token of a service account that is kept in a secret is valid only while the secret exists.',
+    'Whether a service account token from a secret is valid only while the secret exists.',
   ),
   serviceAccountMaxTokenExpiration: flag(
     'Identity',
     type.duration,
     0,
-    'The longest time for which a requested token of a service account is valid, at least 1h; a longer request is shortened. 0 is no limit.',
+    'Maximum validity of requested service account tokens, at least 1h; a longer request is shortened. 0 means no limit.',
   ),
   serviceAccountExtendTokenExpiration: flag(
     'Identity',
     type.boolean,
     true,
-    'Tokens that kubelets mount into pods are valid for a year.',
+    'Whether the tokens that kubelets mount into pods are valid for a year.',
   ),
   serviceAccountJwksUri: flag(
     'Identity',
     type.secureUrl,
     undefined,
-    'URL of the keys of the issuer in its discovery document. Without one it is that of this server.',
+    'URL of the keys of the issuer in its discovery document. If not set, it is that of this server.',
   ),
 
   apiDomain: flag(
     'API',
     type.domain,
     defaultDomain,
-    `Domain of API groups, labels and annotations. \`${compatibleDomain}\` serves kubectl and other existing clients.`,
+    `Domain of API groups, labels and annotations. Use \`${compatibleDomain}\` for kubectl and other existing clients.`,
   ),
   serviceClusterIpRange: flag(
     'API',
     type.cidrs,
     [{ address: '10.0.0.0', prefix: 24 }],
-    'Address block of services, or one of each family: the first one is that of services that ask for no family. The serving certificate names its first address.',
+    'Address block of cluster IPs, or one block per IP family; services use the first one by default. The serving certificate contains its first address.',
   ),
-  serviceNodePortRange: flag(
-    'API',
-    type.portRange,
-    { from: 30_000, to: 32_767 },
-    'Ports that services may have on every node.',
-  ),
+  serviceNodePortRange: flag('API', type.portRange, { from: 30_000, to: 32_767 }, 'Port range of node ports.'),
   featureGates: flag(
     'API',
     type.switches(checkGate),
     new Map(),
-    'Features to switch on or off: those of the table of features.',
+    'Features to enable or disable; see the table of features.',
   ),
   runtimeConfig: flag(
     'API',
     type.switches(checkRuntimeKey, true),
     new Map(),
-    'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
+    'API versions and resources to enable or disable: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The most specific key decides. By default stable versions are enabled, alpha and beta versions disabled.',
   ),
 
   enableGarbageCollector: flag(
     'API',
     type.boolean,
     false,
-    'A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted without a propagation policy wait for it to orphan their dependents, as they do where `garbage-collector-controller` is among the `--controllers`.',
+    'Whether a garbage collector runs in a separate controller manager. Jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents, as they do when `garbage-collector-controller` is among the `--controllers`.',
   ),
 
   allowPrivileged: flag(
     'API',
     type.optionalBoolean,
     undefined,
-    'Containers may be privileged, and processes of the host on Windows nodes. Unless it is set they may where there are fake nodes, which run nothing.',
+    'Whether containers may be privileged, or host processes on Windows nodes. If not set, they may be when there are fake nodes, which run nothing.',
   ),
   enableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins),
     [],
-    `Admission plugins to switch on beside those that are on anyway: ${code(pluginNames(false))}.`,
+    `Admission plugins to enable in addition to the default ones: ${code(pluginNames(false))}.`,
   ),
   disableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins),
     [],
-    `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
+    `Admission plugins to disable. Enabled by default: ${code(pluginNames(true))}.`,
   ),
   admissionControlConfigFile: flag(
     'API',
     type.file,
     undefined,
-    'Configurations of admission plugins, as in [admission.md](admission.md).',
+    'File with the configurations of admission plugins ([admission.md](admission.md)).',
   ),
   defaultNotReadyTolerationSeconds: flag(
     'API',
     type.integer(0, 1_000_000_000, 'seconds'),
     300,
-    'How long pods stay on a node that is no longer ready, when they do not say so themselves.',
+    'Toleration in seconds that pods get for nodes that are not ready, unless they set their own.',
   ),
   defaultUnreachableTolerationSeconds: flag(
     'API',
     type.integer(0, 1_000_000_000, 'seconds'),
     300,
-    'How long pods stay on a node that cannot be reached any more, when they do not say so themselves.',
+    'Toleration in seconds that pods get for unreachable nodes, unless they set their own.',
   ),
 
   kubeletCertificateAuthority: flag(
     'Nodes',
     type.file,
     undefined,
-    'Certificate authorities in PEM for the serving certificates of kubelets. Without them the certificate of a kubelet is not verified.',
+    'CA bundle in PEM for the serving certificates of kubelets. If not set, the certificates of kubelets are not verified.',
   ),
   kubeletClientCertificate: flag(
     'Nodes',
@@ -219,19 +214,19 @@ const flags = {
     'Nodes',
     type.file,
     undefined,
-    'Private key of `--kubelet-client-certificate`, in PEM, closed to others.',
+    'Private key of `--kubelet-client-certificate` in PEM. Others must not have access to the file.',
   ),
   kubeletPreferredAddressTypes: flag(
     'Nodes',
     type.someOf('type of address', nodeAddressTypes),
     nodeAddressTypes,
-    'Types of node addresses in order of preference; a kubelet is reached under the first one that its node has.',
+    'Types of node addresses in order of preference. The first one that a node has is used to connect to its kubelet.',
   ),
   kubeletTimeout: flag(
     'Nodes',
     type.duration,
     5_000,
-    'Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.',
+    'Timeout of connections to kubelets, and to pods and nodes through the proxy. 0 means no limit.',
   ),
 
   ...storeFlags,
@@ -240,13 +235,13 @@ const flags = {
     'Store',
     type.file,
     undefined,
-    'Which resources are encrypted in the store, and with which keys, as in [encryption.md](encryption.md). The file must be closed to others.',
+    'File that configures which resources are encrypted in the store, and with which keys ([encryption.md](encryption.md)). Others must not have access to the file.',
   ),
   encryptionProviderConfigAutomaticReload: flag(
     'Store',
     type.boolean,
     false,
-    'A changed file of `--encryption-provider-config` takes effect within a minute; one that is invalid, or whose KMS plugins are not healthy, does not.',
+    'Whether a changed file of `--encryption-provider-config` takes effect within a minute. An invalid file, or one with unhealthy KMS plugins, does not.',
   ),
 
   ...controllerFlags,
@@ -254,20 +249,20 @@ const flags = {
     'Controllers',
     type.boolean,
     true,
-    'Controllers run in a thread of their own, so that requests do not wait for them. Those of a server that is embedded in a program run in its thread unless this is set.',
+    'Whether controllers run in a separate thread, so that requests do not wait for them. By default the controllers of an embedded server run in the thread of the program.',
   ),
   fakeNodes: flag(
     'Controllers',
     type.integer(0, maxFakeNodes),
     0,
-    'How many fake nodes there are: pods are bound to them, start, become ready and end there as [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.',
+    'Number of fake nodes. Pods are bound to them, start, become ready and end ([controllers.md](controllers.md#fake-nodes)), but nothing runs.',
   ),
 
   demo: flag(
     'Controllers',
     type.boolean,
     false,
-    'Fills the namespace `demo` with a few objects to look at: deployments, jobs, a custom type, a quota. Without `--fake-nodes` there are three. What somebody has changed stays as it is at the next start; what was deleted is made again.',
+    'Whether to create example objects in the namespace `demo`: deployments, jobs, a custom resource, a quota. Without `--fake-nodes` there are three fake nodes. At the next start deleted objects are created again; modified fields stay as they are.',
   ),
 
   ...auditFlags,
@@ -276,37 +271,37 @@ const flags = {
     'Limits',
     type.integer(0, 1_000_000),
     400,
-    'Reading requests served at one time; more are told to come back later. A user may have as many of them as are left free for all others. Watches do not count. 0 is no limit.',
+    'Maximum number of concurrent read requests; further ones are rejected with 429. One user may use at most as many as remain free for all others. Watches do not count. 0 means no limit.',
   ),
   maxMutatingRequestsInflight: flag(
     'Limits',
     type.integer(0, 1_000_000),
     200,
-    'Writing requests served at one time; more are told to come back later. A user may have as many of them as are left free for all others. 0 is no limit.',
+    'Maximum number of concurrent write requests; further ones are rejected with 429. One user may use at most as many as remain free for all others. 0 means no limit.',
   ),
   minRequestTimeout: flag(
     'Limits',
     type.integer(1, 2_000_000, 'seconds'),
     1800,
-    'Seconds after which a watch without a time of its own ends at the earliest; some end up to twice as late, so that clients do not all return at once.',
+    'Minimum duration in seconds of a watch without a timeout. Each ends after a random time up to twice as long, so that clients do not all reconnect at once.',
   ),
   livezGracePeriod: flag(
     'Limits',
     type.duration,
     0,
-    'How long after its start `/livez` passes although something that the server does once at its start is not finished.',
+    'Period after the start in which `/livez` succeeds although a post-start hook is not finished.',
   ),
   shutdownDelayDuration: flag(
     'Limits',
     type.duration,
     0,
-    'How long the server goes on serving after a signal to end, while `/readyz` already fails.',
+    'How long the server keeps serving after a termination signal, while `/readyz` already fails.',
   ),
   shutdownGracePeriod: flag(
     'Limits',
     type.duration,
     20_000,
-    'How long requests under way may take to finish after that; then connections are cut.',
+    'How long requests in flight may then take to finish before their connections are closed.',
   ),
 
   logLevel: processFlags.logLevel,
@@ -315,19 +310,19 @@ const flags = {
     'Process',
     type.file,
     undefined,
-    'Where traces of requests are sent, and how many requests are sampled, as in [observability.md](observability.md#traces).',
+    'File that configures where traces are sent, and how many requests are sampled ([observability.md](observability.md#traces)).',
   ),
   profiling: flag(
     'Process',
     type.boolean,
     true,
-    'Administrators can take profiles of processor time and memory below `/debug/pprof/`.',
+    'Whether administrators can take CPU and memory profiles below `/debug/pprof/`.',
   ),
   showHiddenMetricsForVersion: flag(
     'Process',
     type.releaseBefore(apiRelease),
     undefined,
-    'Also shows the metrics that are hidden since this release, which must be the one before: none is at present.',
+    'Also shows the metrics that have been hidden since this release, which must be the previous one. At present there are none.',
   ),
   config: processFlags.config,
 };
@@ -336,7 +331,7 @@ const flags = {
 export type Settings = SettingsOf<typeof flags>;
 export type FlagKey = keyof Settings;
 
-/** The settings of a server; an embedded server may have no log. */
+/** The settings of a server. An embedded server may have no log. */
 export type ServerSettings = Omit<Settings, 'logLevel'> & { readonly logLevel: Settings['logLevel'] | undefined };
 
 /** The flags as a list. */
@@ -345,7 +340,7 @@ export const flagList = listOf(flags);
 /** The defaults of a server process. */
 export const defaultSettings = defaultsOf(flags);
 
-/** The defaults of an embedded server: memory store, no log; controllers in its thread, whose requests have no limit. */
+/** The defaults of an embedded server: memory store, no log, controllers in the thread of the program without rate limit. */
 export const programSettings: ServerSettings = {
   ...defaultSettings,
   store: 'memory',
@@ -364,16 +359,16 @@ const pairs: readonly (readonly FlagKey[])[] = [
 
 function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] {
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
-  const given = (key: FlagKey) => settings[key] !== undefined;
+  const isSet = (key: FlagKey) => settings[key] !== undefined;
   return [
     ...pairs
-      .filter((pair) => pair.some(given) && !pair.every(given))
+      .filter((pair) => pair.some(isSet) && !pair.every(isSet))
       .map((pair) => `${pair.map(nameOf).join(' and ')} must be given together`),
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
     ...storeProblems(settings, nameOf),
-    ...(settings.encryptionProviderConfigAutomaticReload && !given('encryptionProviderConfig')
+    ...(settings.encryptionProviderConfigAutomaticReload && !isSet('encryptionProviderConfig')
       ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]
       : []),
     ...leaseProblems(settings, nameOf),

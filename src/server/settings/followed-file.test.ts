@@ -7,9 +7,13 @@ function follow() {
   const seen: string[] = [];
   const file = { text: 'one', unreadable: false };
   const stop = followFile({
-    ...{ clock, path: '/nowhere/file', what: 'policy', text: 'one' },
+    clock,
+    path: '/nowhere/file',
+    what: 'policy',
+    text: 'one',
     log: {
-      ...{ debug: undefined, warn: () => {} },
+      debug: undefined,
+      warn: () => {},
       info: (text) => void seen.push(text),
       error: (text, { error }) => void seen.push(`${text}: ${(error as Error).message}`),
     },
@@ -34,32 +38,32 @@ async function minute({ clock, seen }: ReturnType<typeof follow>): Promise<strin
 }
 
 it('uses the text of a file when it changes', async () => {
-  const followed = follow();
-  expect(await minute(followed)).toEqual([]);
-  followed.file.text = 'two';
-  expect(await minute(followed)).toEqual(['uses two', 'success', 'the policy was reloaded']);
-  expect(await minute(followed)).toEqual([]);
-  await followed.stop();
+  const following = follow();
+  expect(await minute(following)).toEqual([]);
+  following.file.text = 'two';
+  expect(await minute(following)).toEqual(['uses two', 'success', 'the policy was reloaded']);
+  expect(await minute(following)).toEqual([]);
+  await following.stop();
 });
 
 it('keeps the text in use while the file is bad, tries again, and logs each problem once', async () => {
-  const followed = follow();
+  const following = follow();
   const failed = 'failed to reload the policy: the one before stays in use';
-  followed.file.text = 'bad text';
-  expect(await minute(followed)).toEqual(['failure', `${failed}: bad text is not valid`]);
-  expect(await minute(followed)).toEqual(['failure']);
-  followed.file.unreadable = true;
-  expect(await minute(followed)).toEqual(['failure', `${failed}: is not readable`]);
-  Object.assign(followed.file, { text: 'one', unreadable: false });
-  expect(await minute(followed)).toEqual([]);
-  followed.file.text = 'three';
-  expect(await minute(followed)).toEqual(['uses three', 'success', 'the policy was reloaded']);
-  await followed.stop();
+  following.file.text = 'bad text';
+  expect(await minute(following)).toEqual(['failure', `${failed}: bad text is not valid`]);
+  expect(await minute(following)).toEqual(['failure']);
+  following.file.unreadable = true;
+  expect(await minute(following)).toEqual(['failure', `${failed}: is not readable`]);
+  Object.assign(following.file, { text: 'one', unreadable: false });
+  expect(await minute(following)).toEqual([]);
+  following.file.text = 'three';
+  expect(await minute(following)).toEqual(['uses three', 'success', 'the policy was reloaded']);
+  await following.stop();
 });
 
 it('reads no more once it is stopped', async () => {
-  const followed = follow();
-  await followed.stop();
-  followed.file.text = 'two';
-  expect(await minute(followed)).toEqual([]);
+  const following = follow();
+  await following.stop();
+  following.file.text = 'two';
+  expect(await minute(following)).toEqual([]);
 });

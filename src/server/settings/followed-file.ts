@@ -25,23 +25,23 @@ export interface FollowOptions extends Pick<Dependencies, 'clock' | 'log'> {
 }
 
 /** The hash by which logs and metrics tell texts of files apart. */
-export const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+export const fileHash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /**
  * Follows a configuration file: reads it when its folder changes, and every 60 seconds. A text that cannot be used is tried
  * again each time, and logged once. The result stops it.
  */
 export function followFile({ path, what, read, text, use, observe, clock, log }: FollowOptions): () => Promise<void> {
-  let used = text;
+  let currentText = text;
   let failure = '';
   let reading = Promise.resolve();
   const reload = async () => {
     try {
-      const found = await read();
-      if (found !== used) {
-        const hash = hashOf(found);
-        await use(found, hash);
-        used = found;
+      const content = await read();
+      if (content !== currentText) {
+        const hash = fileHash(content);
+        await use(content, hash);
+        currentText = content;
         observe('success');
         log.info(`the ${what} was reloaded`, { hash });
       }

@@ -10,16 +10,16 @@ const flags = {
     'Types',
     type.texts('source', () => undefined),
     [],
-    'Definitions of custom resources: YAML or JSON files, folders of such files, the kubeconfig of a server, or the https URL of one.',
+    'Sources of custom resource definitions: YAML or JSON files, folders of such files, the kubeconfig of a server, or its https URL.',
   ),
   kubeconfig: flag(
     'Types',
     type.file,
     undefined,
-    'Kubeconfig with the credentials and certificate authorities for the URL in `--from`; its current context is used.',
+    'Kubeconfig whose current context has the credentials and the CA bundle for the URL in `--from`.',
   ),
-  format: flag('Types', type.oneOf(...formatNames), 'typescript', 'What is written.'),
-  out: flag('Types', type.file, undefined, 'The file that is written. Without one the output is printed.'),
+  format: flag('Types', type.oneOf(...formatNames), 'typescript', 'Output format.'),
+  out: flag('Types', type.file, undefined, 'Output file. If not set, the output is printed.'),
 };
 
 export type GenerateSettings = SettingsOf<typeof flags>;

@@ -38,21 +38,21 @@ export function parseLevels(text: string): { readonly value: LogLevels } | { rea
   let { level } = defaultLevels;
   const parts = new Map<LogPart, LogLevel>();
   for (const item of text.split(',').map((part) => part.trim())) {
-    const [left = '', right, ...more] = item.split('=').map((part) => part.trim());
-    const word = right ?? left;
-    const found = logLevels.find((known) => known === word);
-    if (found === undefined || more.length > 0) {
+    const [name = '', right, ...more] = item.split('=').map((part) => part.trim());
+    const word = right ?? name;
+    const wordLevel = logLevels.find((level) => level === word);
+    if (wordLevel === undefined || more.length > 0) {
       return {
         problem: `must name levels among ${logLevels.join(', ')}; ${quoted(item)} does not${didYouMean(word, logLevels)}`,
       };
     }
-    const part = logParts.find((known) => known === left);
-    if (right === undefined) level = found;
+    const part = logParts.find((candidate) => candidate === name);
+    if (right === undefined) level = wordLevel;
     else if (part === undefined) {
       return {
-        problem: `names an unknown part ${quoted(left)}; known are ${logParts.join(', ')}${didYouMean(left, logParts)}`,
+        problem: `names an unknown part ${quoted(name)}; known are ${logParts.join(', ')}${didYouMean(name, logParts)}`,
       };
-    } else parts.set(part, found);
+    } else parts.set(part, wordLevel);
   }
   return { value: { level, parts } };
 }

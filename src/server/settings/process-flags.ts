@@ -8,19 +8,14 @@ export const processFlags = {
     'Process',
     type.levels,
     defaultLevels,
-    'The least level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request; others for parts of the server, such as `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server runs.',
+    'Minimum level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request. Parts of the server may have other levels: `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server runs.',
   ),
   logFormat: flag(
     'Process',
     type.oneOf('auto', 'json', 'text'),
     'auto',
-    'How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before the message. `auto` is text for people on a terminal, and JSON elsewhere.',
+    'Format of the log: JSON, or text with the level, the time and the part of the server before the message. `auto` writes readable text on a terminal, and JSON elsewhere.',
     ['logging-format'],
   ),
-  config: flag(
-    'Process',
-    type.file,
-    undefined,
-    'YAML file with settings: the names of flags without the hyphens before them.',
-  ),
+  config: flag('Process', type.file, undefined, 'YAML file with settings: the names of flags without leading hyphens.'),
 };

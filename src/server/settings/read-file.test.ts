@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../pki/index.ts';
-import { kubeletTrustOf } from '../certificates/tls.ts';
+import { readKubeletTrust } from '../certificates/tls.ts';
 import { createServer, type ServerOptions } from '../index.ts';
 import { readFileOf } from './read-file.ts';
 
@@ -56,7 +56,7 @@ describe.runIf(process.platform !== 'win32')('a private key', () => {
 
   it('of --kubelet-client-key must be closed to others', async () => {
     const trust = (mode: number) =>
-      kubeletTrustOf({
+      readKubeletTrust({
         kubeletCertificateAuthority: undefined,
         kubeletClientCertificate: certificate,
         kubeletClientKey: file('kubelet.key', pair.key, mode),

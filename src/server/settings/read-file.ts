@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { parseYaml } from '../../codec/index.ts';
 import type { Json } from '../../meta/index.ts';
-import { exposureOf } from '../commands/files.ts';
+import { permissionProblem } from '../private-files.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
 /** The longest file of a setting (bytes). */
-const longestFile = 8 * 1024 * 1024;
+const maxFileBytes = 8 * 1024 * 1024;
 
 /** The text of a file that a setting names, such as `--config`. @throws StartError, also when it is over 8 MiB */
 export async function readFileOf(setting: string, path: string): Promise<string> {
@@ -13,12 +13,12 @@ export async function readFileOf(setting: string, path: string): Promise<string>
   const chunks: Buffer[] = [];
   try {
     // Not all of it: a device has no end.
-    for await (const chunk of createReadStream(path, { end: longestFile })) chunks.push(chunk as Buffer);
+    for await (const chunk of createReadStream(path, { end: maxFileBytes })) chunks.push(chunk as Buffer);
   } catch (error) {
     throw new StartError(`${where} cannot be read: ${systemReason(error)}`, error);
   }
   const bytes = Buffer.concat(chunks);
-  if (bytes.length > longestFile) throw new StartError(`${where} cannot be read: it is larger than 8 MiB`);
+  if (bytes.length > maxFileBytes) throw new StartError(`${where} cannot be read: it is larger than 8 MiB`);
   return bytes.toString();
 }
 
@@ -26,12 +26,12 @@ export async function readFileOf(setting: string, path: string): Promise<string>
 export const readSettingFile = (flag: string, path: string): Promise<string> => readFileOf(`--${flag}`, path);
 
 /** Permissions of those who are neither the owner of a file nor in its group. */
-export const ofOthers = 0o007;
+export const othersPermissions = 0o007;
 
 /** The text of the file of a flag that holds a private key, which others may not read. @throws StartError */
 export async function readPrivateKey(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
-  const problem = await exposureOf(path, ofOthers);
+  const problem = await permissionProblem(path, othersPermissions);
   if (problem !== undefined) throw new StartError(`--${flag}=${JSON.stringify(path)} ${problem}`);
   return text;
 }

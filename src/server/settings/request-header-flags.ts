@@ -12,24 +12,24 @@ export const requestHeaderFlags = {
     'Identity',
     type.file,
     undefined,
-    'Certificate authorities in PEM of authenticating proxies. A request over a connection with a client certificate that one of them signed is made by the user whom its headers name. A changed file takes effect within a minute.',
+    'CA bundle in PEM for the client certificates of authenticating proxies. A request over a connection with such a certificate is authenticated as the user in its headers. A changed file takes effect within a minute.',
   ),
   requestheaderAllowedNames: flag(
     'Identity',
     type.texts('name', () => undefined),
     [],
-    'Common names of the client certificates of authenticating proxies. Without any, every certificate of `--requestheader-client-ca-file` is that of a proxy.',
+    'Allowed common names in the client certificates of authenticating proxies. If not set, every certificate of `--requestheader-client-ca-file` is accepted.',
   ),
   requestheaderUsernameHeaders: headers(
-    'Headers in which an authenticating proxy names the user: the first one that is not empty. `X-Remote-User` is usual.',
+    'Headers with the user name; the first one that is not empty counts. `X-Remote-User` is common.',
   ),
   requestheaderUidHeaders: headers(
-    'Headers with the uid of that user: the first one that is not empty. When given, `X-Remote-Uid` must be among them. Needs the feature `RemoteRequestHeaderUID`.',
+    'Headers with the uid of the user; the first one that is not empty counts. Must include `X-Remote-Uid`. Requires the feature `RemoteRequestHeaderUID`.',
   ),
   requestheaderGroupHeaders: headers(
-    'Headers with the groups of that user, one in each: all of them count. `X-Remote-Group` is usual.',
+    'Headers with the groups of the user, one group per header. `X-Remote-Group` is common.',
   ),
   requestheaderExtraHeadersPrefix: headers(
-    'Prefixes of headers with extra attributes of that user: the rest of the name, percent-decoded, is the key. `X-Remote-Extra-` is usual.',
+    'Prefixes of headers with extra attributes of the user; the percent-decoded rest of the header name is the key. `X-Remote-Extra-` is common.',
   ),
 };

@@ -36,8 +36,8 @@ export function isServed(
   const resource = `${groupVersion}/${plural}`;
   const stage = version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'ga';
   const keys = [resource, groupVersion, `api/${stage}`, 'api/all'];
-  const decided = keys.map((key) => config.get(key)).find((on) => on !== undefined);
-  return decided ?? stage === 'ga';
+  const setting = keys.map((key) => config.get(key)).find((on) => on !== undefined);
+  return setting ?? stage === 'ga';
 }
 
 /** The error of keys that match no resource of the server, or of a configuration that serves nothing; undefined when valid. */
@@ -45,16 +45,16 @@ export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: rea
   if (config.size === 1 && config.get('api/all') === false) {
     return 'leaves nothing to serve: beside api/all=false it must name what is to be served, such as v1';
   }
-  const known = new Set(stages);
+  const validKeys = new Set(stages);
   for (const { group, plural, versions } of served) {
     for (const { version } of versions) {
       const groupVersion = formatGroupVersion({ group, version });
-      known.add(groupVersion).add(`${groupVersion}/${plural}`);
+      validKeys.add(groupVersion).add(`${groupVersion}/${plural}`);
     }
   }
-  const unknown = [...config.keys()].find((key) => !known.has(key));
+  const unknown = [...config.keys()].find((key) => !validKeys.has(key));
   if (unknown === undefined) return undefined;
-  return `names ${JSON.stringify(unknown)}, which this server does not have${didYouMean(unknown, [...known])}`;
+  return `names ${JSON.stringify(unknown)}, which this server does not have${didYouMean(unknown, [...validKeys])}`;
 }
 
 const isVersion = (text: string) => /^v\d+((alpha|beta)\d+)?$/.test(text);

@@ -1,883 +1,876 @@
-// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).
+// Generated from `flags.ts` by `npx vitest run src/server/settings -u`.
 
-/** The settings of a server inside a program: those of the flags of `orch serve`, their names in camel case. */
+/** The settings of an embedded server: the flags of `orch serve`, with names in camel case. */
 export interface ServerOptions {
   /**
-   * Address to listen on; 0.0.0.0 or :: for all.
+   * Address to listen on; 0.0.0.0 or :: for all addresses.
    *
-   * An IP address. `127.0.0.1` by default. The flag `--bind-address`.
+   * An IP address. Default: `127.0.0.1`. Flag: `--bind-address`.
    */
   readonly bindAddress?: string | undefined;
   /**
-   * Port for HTTPS; 0 picks a free one.
+   * Port for HTTPS; 0 picks a free port.
    *
-   * A whole number from 0 to 65535. `6443` by default. The flag `--secure-port`.
+   * A whole number from 0 to 65535. Default: `6443`. Flag: `--secure-port`.
    */
   readonly securePort?: number | string | undefined;
   /**
-   * Address under which others reach the server: the endpoint of its own service. Without one it is `bindAddress`, or
-   * the first address of the machine when that is a loopback address or stands for all. The serving certificate names
-   * it when it is given.
+   * Address at which others reach the server: the endpoint of the API service. If not set, it is `bindAddress`, or the
+   * first address of the machine when that is a loopback address or means all addresses. A configured address is added
+   * to the serving certificate.
    *
-   * An IP address. Nothing by default. The flag `--advertise-address`.
+   * An IP address. No default. Flag: `--advertise-address`.
    */
   readonly advertiseAddress?: string | undefined;
   /**
-   * How the service of the API server gets its endpoints: with `lease` each server adds its address while it lives;
-   * with `none` somebody else writes them.
+   * How the endpoints of the API service are maintained: with `lease` each server adds its address while it runs; with
+   * `none` they are left to others.
    *
-   * One of these words. `lease` by default. The flag `--endpoint-reconciler-type`.
+   * One of these words. Default: `lease`. Flag: `--endpoint-reconciler-type`.
    */
   readonly endpointReconcilerType?: 'lease' | 'none' | undefined;
   /**
-   * Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept
-   * in the data directory.
+   * Serving certificate in PEM, followed by its intermediate certificates. If not set, the server generates a
+   * certificate and its authority in the data directory.
    *
-   * The path of a file. Nothing by default. The flag `--tls-cert-file`.
+   * The path of a file. No default. Flag: `--tls-cert-file`.
    */
   readonly tlsCertFile?: string | undefined;
   /**
-   * Private key of `tlsCertFile`, in PEM, closed to others.
+   * Private key of `tlsCertFile` in PEM. Others must not have access to the file.
    *
-   * The path of a file. Nothing by default. The flag `--tls-private-key-file`.
+   * The path of a file. No default. Flag: `--tls-private-key-file`.
    */
   readonly tlsPrivateKeyFile?: string | undefined;
   /**
-   * Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name,
-   * in the groups of its organizations. A changed file takes effect within a minute.
+   * CA bundle in PEM for client certificates. A client with a certificate that one of them signed is authenticated as
+   * the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.
    *
-   * The path of a file. Nothing by default. The flag `--client-ca-file`.
+   * The path of a file. No default. Flag: `--client-ca-file`.
    */
   readonly clientCaFile?: string | undefined;
   /**
-   * Certificate authorities in PEM of authenticating proxies. A request over a connection with a client certificate
-   * that one of them signed is made by the user whom its headers name. A changed file takes effect within a minute.
+   * CA bundle in PEM for the client certificates of authenticating proxies. A request over a connection with such a
+   * certificate is authenticated as the user in its headers. A changed file takes effect within a minute.
    *
-   * The path of a file. Nothing by default. The flag `--requestheader-client-ca-file`.
+   * The path of a file. No default. Flag: `--requestheader-client-ca-file`.
    */
   readonly requestheaderClientCaFile?: string | undefined;
   /**
-   * Common names of the client certificates of authenticating proxies. Without any, every certificate of
-   * `requestheaderClientCaFile` is that of a proxy.
+   * Allowed common names in the client certificates of authenticating proxies. If not set, every certificate of
+   * `requestheaderClientCaFile` is accepted.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-allowed-names`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--requestheader-allowed-names`.
    */
   readonly requestheaderAllowedNames?: string | readonly string[] | undefined;
   /**
-   * Headers in which an authenticating proxy names the user: the first one that is not empty. `X-Remote-User` is usual.
+   * Headers with the user name; the first one that is not empty counts. `X-Remote-User` is common.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag
-   * `--requestheader-username-headers`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--requestheader-username-headers`.
    */
   readonly requestheaderUsernameHeaders?: string | readonly string[] | undefined;
   /**
-   * Headers with the uid of that user: the first one that is not empty. When given, `X-Remote-Uid` must be among them.
-   * Needs the feature `RemoteRequestHeaderUID`.
+   * Headers with the uid of the user; the first one that is not empty counts. Must include `X-Remote-Uid`. Requires the
+   * feature `RemoteRequestHeaderUID`.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-uid-headers`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--requestheader-uid-headers`.
    */
   readonly requestheaderUidHeaders?: string | readonly string[] | undefined;
   /**
-   * Headers with the groups of that user, one in each: all of them count. `X-Remote-Group` is usual.
+   * Headers with the groups of the user, one group per header. `X-Remote-Group` is common.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-group-headers`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--requestheader-group-headers`.
    */
   readonly requestheaderGroupHeaders?: string | readonly string[] | undefined;
   /**
-   * Prefixes of headers with extra attributes of that user: the rest of the name, percent-decoded, is the key.
-   * `X-Remote-Extra-` is usual.
+   * Prefixes of headers with extra attributes of the user; the percent-decoded rest of the header name is the key.
+   * `X-Remote-Extra-` is common.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag
-   * `--requestheader-extra-headers-prefix`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--requestheader-extra-headers-prefix`.
    */
   readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
   /**
-   * Certificate authorities in PEM by which pods verify this server. They are published in every namespace and with the
-   * tokens of service accounts. Without them, they are the authority of the serving certificate, or the certificates of
-   * `tlsCertFile`. A changed file takes effect within a minute.
+   * CA bundle in PEM with which pods verify this server. It is published in every namespace and in the token secrets of
+   * service accounts. If not set, it is the authority of the serving certificate, or the certificates of `tlsCertFile`.
+   * A changed file takes effect within a minute.
    *
-   * The path of a file. Nothing by default. The flag `--root-ca-file`.
+   * The path of a file. No default. Flag: `--root-ca-file`.
    */
   readonly rootCaFile?: string | undefined;
   /**
-   * Certificate in PEM of the authority that signs approved certificate signing requests. Without one it is the
-   * authority of the data directory, whose client certificates this server accepts. A changed file takes effect within
-   * a minute.
+   * CA certificate in PEM that signs approved certificate signing requests. If not set, it is the authority of the data
+   * directory, whose client certificates this server accepts. A changed file takes effect within a minute.
    *
-   * The path of a file. Nothing by default. The flag `--cluster-signing-cert-file`.
+   * The path of a file. No default. Flag: `--cluster-signing-cert-file`.
    */
   readonly clusterSigningCertFile?: string | undefined;
   /**
-   * Private key of `clusterSigningCertFile`, in PEM, closed to others.
+   * Private key of `clusterSigningCertFile` in PEM. Others must not have access to the file.
    *
-   * The path of a file. Nothing by default. The flag `--cluster-signing-key-file`.
+   * The path of a file. No default. Flag: `--cluster-signing-key-file`.
    */
   readonly clusterSigningKeyFile?: string | undefined;
   /**
-   * How long certificates are valid that are signed for certificate signing requests, unless the request asks for less.
+   * Maximum validity of the certificates signed for certificate signing requests; a request may ask for less.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `8760h`. Flag:
    * `--cluster-signing-duration`.
    */
   readonly clusterSigningDuration?: number | string | undefined;
   /**
-   * How long a generated token of a service account in a secret may be unused before it is marked as invalid, and how
-   * long it is then kept.
+   * How long an auto-generated service account token in a secret may be unused before it is marked as invalid; it is
+   * deleted after the same time again.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `8760h`. Flag:
    * `--legacy-service-account-token-clean-up-period`.
    */
   readonly legacyServiceAccountTokenCleanUpPeriod?: number | string | undefined;
   /**
-   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.
+   * File of static bearer tokens in CSV: `token,user,uid,"group1,group2"`. Groups are optional and may be in several
+   * columns.
    *
-   * The path of a file. Nothing by default. The flag `--token-auth-file`.
+   * The path of a file. No default. Flag: `--token-auth-file`.
    */
   readonly tokenAuthFile?: string | undefined;
   /**
-   * The URL, with https, of an identity provider (OpenID Connect) whose ID tokens are accepted as bearer tokens:
-   * [access-providers.md](access-providers.md). Needs `oidcClientId`.
+   * https URL of an OpenID Connect identity provider whose ID tokens are accepted as bearer tokens
+   * ([access-providers.md](access-providers.md)). Requires `oidcClientId`.
    *
-   * A text. Nothing by default. The flag `--oidc-issuer-url`.
+   * A text. No default. Flag: `--oidc-issuer-url`.
    */
   readonly oidcIssuerUrl?: string | undefined;
   /**
-   * The audience that a token of the provider must have.
+   * Client ID: the audience that a token of the provider must have.
    *
-   * A text. Nothing by default. The flag `--oidc-client-id`.
+   * A text. No default. Flag: `--oidc-client-id`.
    */
   readonly oidcClientId?: string | undefined;
   /**
-   * The claim with the name of the user; `sub` by default.
+   * Claim with the name of the user; `sub` by default.
    *
-   * A text. Nothing by default. The flag `--oidc-username-claim`.
+   * A text. No default. Flag: `--oidc-username-claim`.
    */
   readonly oidcUsernameClaim?: string | undefined;
   /**
-   * What names of users begin with. Without it they begin with the URL of the provider and `#`, except for the claim
-   * `email`, which has no prefix; `-` is none.
+   * Prefix of user names; `-` means none. If not set, it is the URL of the provider and `#`, or none for the claim
+   * `email`.
    *
-   * A text. Nothing by default. The flag `--oidc-username-prefix`.
+   * A text. No default. Flag: `--oidc-username-prefix`.
    */
   readonly oidcUsernamePrefix?: string | undefined;
   /**
-   * The claim with the groups of the user: a list of texts, or one text. Without it the user is in none.
+   * Claim with the groups of the user: a list of strings, or one string. If not set, the user is in no group of the
+   * provider.
    *
-   * A text. Nothing by default. The flag `--oidc-groups-claim`.
+   * A text. No default. Flag: `--oidc-groups-claim`.
    */
   readonly oidcGroupsClaim?: string | undefined;
   /**
-   * What names of groups begin with.
+   * Prefix of group names.
    *
-   * A text. Nothing by default. The flag `--oidc-groups-prefix`.
+   * A text. No default. Flag: `--oidc-groups-prefix`.
    */
   readonly oidcGroupsPrefix?: string | undefined;
   /**
-   * Claims that a token must have with these values. Can be given more than once.
+   * Claims that a token must have with these values. May be repeated.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--oidc-required-claim`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--oidc-required-claim`.
    */
   readonly oidcRequiredClaim?: string | readonly string[] | undefined;
   /**
-   * Certificate authorities in PEM, by which the certificate of the provider is verified; otherwise those that Node
-   * trusts.
+   * CA bundle in PEM with which the certificate of the provider is verified. If not set, the authorities that Node
+   * trusts are used.
    *
-   * The path of a file. Nothing by default. The flag `--oidc-ca-file`.
+   * The path of a file. No default. Flag: `--oidc-ca-file`.
    */
   readonly oidcCaFile?: string | undefined;
   /**
-   * Algorithms that may sign a token, `RS256` by default: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`,
-   * `PS256`, `PS384`, `PS512`.
+   * Algorithms with which tokens may be signed, `RS256` by default: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`,
+   * `ES512`, `PS256`, `PS384`, `PS512`.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--oidc-signing-algs`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--oidc-signing-algs`.
    */
   readonly oidcSigningAlgs?: string | readonly string[] | undefined;
   /**
-   * A kubeconfig whose current context leads to a webhook, which is asked about bearer tokens that the server does not
-   * know (TokenReview). Its server is a URL with https.
+   * Kubeconfig whose current context is a webhook that authenticates bearer tokens unknown to the server (TokenReview).
+   * Its server must be an https URL.
    *
-   * The path of a file. Nothing by default. The flag `--authentication-token-webhook-config-file`.
+   * The path of a file. No default. Flag: `--authentication-token-webhook-config-file`.
    */
   readonly authenticationTokenWebhookConfigFile?: string | undefined;
   /**
-   * The version of the reviews that the webhook is sent, `v1beta1` or `v1`. It must respond with the same.
+   * Version of the TokenReview that the webhook receives and returns: `v1beta1` or `v1`.
    *
-   * A text. `v1beta1` by default. The flag `--authentication-token-webhook-version`.
+   * A text. Default: `v1beta1`. Flag: `--authentication-token-webhook-version`.
    */
   readonly authenticationTokenWebhookVersion?: string | undefined;
   /**
-   * How long the webhook is not asked again about a token that it has accepted, or refused without an error. 0: it is
-   * asked each time.
+   * How long responses of the webhook are cached, except for errors. 0 disables the cache.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `2m` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `2m`. Flag:
    * `--authentication-token-webhook-cache-ttl`.
    */
   readonly authenticationTokenWebhookCacheTtl?: number | string | undefined;
   /**
-   * Identity providers, and the paths at which requests without credentials are served, in a file as in
-   * [access-providers.md](access-providers.md), in place of the flags `--oidc-*`. A changed file takes effect within a
-   * minute or two; one that is invalid does not.
+   * File that configures identity providers and the paths that are served without credentials
+   * ([access-providers.md](access-providers.md)), in place of the flags `--oidc-*`. A changed file takes effect within
+   * a minute or two; an invalid one does not.
    *
-   * The path of a file. Nothing by default. The flag `--authentication-config`.
+   * The path of a file. No default. Flag: `--authentication-config`.
    */
   readonly authenticationConfig?: string | undefined;
   /**
-   * Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, which
-   * is the default; with `false` they are refused. Not together with the field `anonymous` of the file of
+   * Whether requests without credentials are served, as the user `system:anonymous` in the group
+   * `system:unauthenticated`; they are by default. Must not be combined with the field `anonymous` of the file of
    * `authenticationConfig`.
    *
-   * True or false. Nothing by default. The flag `--anonymous-auth`.
+   * True or false. No default. Flag: `--anonymous-auth`.
    */
   readonly anonymousAuth?: boolean | undefined;
   /**
-   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `ABAC`, `Webhook`,
-   * `RBAC`, `Node`, each at most once. Without any it is `RBAC`. What none of them allows is denied. `RBAC` allows what
-   * roles grant, `ABAC` what the policies of `authorizationPolicyFile` grant. `Webhook` asks the webhook of
-   * `authorizationWebhookConfigFile`. `Node` lets kubelets read and write what belongs to their node and its pods.
-   * Members of `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are refused.
+   * Ordered list of authorizers: `AlwaysAllow`, `AlwaysDeny`, `ABAC`, `Webhook`, `RBAC`, `Node`, each at most once;
+   * `RBAC` if not set. The first one that allows or denies a request decides; a request that none allows is denied.
+   * `RBAC` grants the permissions of roles, `ABAC` those of the policies in `authorizationPolicyFile`. `Webhook` calls
+   * the webhook of `authorizationWebhookConfigFile`. `Node` lets kubelets read and write the objects of their node and
+   * its pods. Members of `system:masters` are always allowed. With `AlwaysAllow`, requests without credentials are
+   * rejected.
    *
-   * A list of names, or a text with commas between them. Nothing by default. The flag `--authorization-mode`.
+   * A list of names, or a text with commas between them. No default. Flag: `--authorization-mode`.
    */
   readonly authorizationMode?: string | readonly string[] | undefined;
   /**
-   * The authorizers in a file, as in [access-authorization.md](access-authorization.md), in place of
-   * `authorizationMode` and the flags of the webhook. A changed file takes effect within a minute; one that is invalid
-   * does not.
+   * File that configures the authorizers ([access-authorization.md](access-authorization.md)), in place of
+   * `authorizationMode` and the webhook flags. A changed file takes effect within a minute; an invalid one does not.
    *
-   * The path of a file. Nothing by default. The flag `--authorization-config`.
+   * The path of a file. No default. Flag: `--authorization-config`.
    */
   readonly authorizationConfig?: string | undefined;
   /**
-   * The policies of the authorization mode `ABAC`, one JSON object a line.
+   * File with the policies of the authorization mode `ABAC`: one JSON object per line.
    *
-   * The path of a file. Nothing by default. The flag `--authorization-policy-file`.
+   * The path of a file. No default. Flag: `--authorization-policy-file`.
    */
   readonly authorizationPolicyFile?: string | undefined;
   /**
-   * A kubeconfig that leads to the webhook of the authorization mode `Webhook`, as in
-   * [access-authorization.md](access-authorization.md).
+   * Kubeconfig of the webhook of the authorization mode `Webhook` ([access-authorization.md](access-authorization.md)).
    *
-   * The path of a file. Nothing by default. The flag `--authorization-webhook-config-file`.
+   * The path of a file. No default. Flag: `--authorization-webhook-config-file`.
    */
   readonly authorizationWebhookConfigFile?: string | undefined;
   /**
-   * The version of the SubjectAccessReview that this webhook is sent and answers: `v1beta1`, which is the default, or
-   * `v1`.
+   * Version of the SubjectAccessReview that the webhook receives and returns: `v1beta1` (the default) or `v1`.
    *
-   * A text. Nothing by default. The flag `--authorization-webhook-version`.
+   * A text. No default. Flag: `--authorization-webhook-version`.
    */
   readonly authorizationWebhookVersion?: string | undefined;
   /**
-   * How long the webhook is not asked again what it has allowed; five minutes by default. 0: it is asked each time.
+   * How long a decision of the webhook to allow a request is cached; five minutes by default, 0 disables the cache.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Nothing by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. No default. Flag:
    * `--authorization-webhook-cache-authorized-ttl`.
    */
   readonly authorizationWebhookCacheAuthorizedTtl?: number | string | undefined;
   /**
-   * How long the webhook is not asked again what it has not allowed; 30 seconds by default. 0: it is asked each time.
+   * How long a decision of the webhook not to allow a request is cached; 30 seconds by default, 0 disables the cache.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Nothing by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. No default. Flag:
    * `--authorization-webhook-cache-unauthorized-ttl`.
    */
   readonly authorizationWebhookCacheUnauthorizedTtl?: number | string | undefined;
   /**
-   * Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.
+   * Whether secrets of the bootstrap token type in the system namespace are accepted as bearer tokens.
    *
-   * True or false. `false` by default. The flag `--enable-bootstrap-token-auth`.
+   * True or false. Default: `false`. Flag: `--enable-bootstrap-token-auth`.
    */
   readonly enableBootstrapTokenAuth?: boolean | undefined;
   /**
-   * Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts
-   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. Files with private keys must be closed to others.
-   * A changed file takes effect at the next start.
+   * Files with RSA or ECDSA keys (public or private) or certificates in PEM that verify service account tokens, in
+   * addition to the signing key. If not set, `tlsPrivateKeyFile` is used. Others must not have access to files with
+   * private keys. A changed file takes effect at the next start.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-key-file`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--service-account-key-file`.
    */
   readonly serviceAccountKeyFile?: string | readonly string[] | undefined;
   /**
-   * RSA or ECDSA private key in PEM, closed to others, which signs tokens of service accounts. Without one, a key is
-   * generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next
-   * start.
+   * RSA or ECDSA private key in PEM that signs service account tokens. Others must not have access to the file. If not
+   * set, a key is generated in the store and shared by all servers of the store. A changed file takes effect at the
+   * next start.
    *
-   * The path of a file. Nothing by default. The flag `--service-account-signing-key-file`.
+   * The path of a file. No default. Flag: `--service-account-signing-key-file`.
    */
   readonly serviceAccountSigningKeyFile?: string | undefined;
   /**
-   * Issuers whose tokens of service accounts are accepted; the first one issues. Without one it is the URL of the API
-   * service in the cluster domain `cluster.local`.
+   * Issuers whose service account tokens are accepted; new tokens are issued by the first one. If not set, the issuer
+   * is the URL of the API service in the cluster domain `cluster.local`.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-issuer`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--service-account-issuer`.
    */
   readonly serviceAccountIssuer?: string | readonly string[] | undefined;
   /**
-   * Audiences of this server: a token must be for one of them. Without any, they are the issuers.
+   * Audiences of this server: a token must be issued for one of them. If not set, they are the issuers.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--api-audiences`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--api-audiences`.
    */
   readonly apiAudiences?: string | readonly string[] | undefined;
   /**
-   * A token of a service account that is kept in a secret is valid only while the secret exists.
+   * Whether a service account token from a secret is valid only while the secret exists.
    *
-   * True or false. `true` by default. The flag `--service-account-lookup`.
+   * True or false. Default: `true`. Flag: `--service-account-lookup`.
    */
   readonly serviceAccountLookup?: boolean | undefined;
   /**
-   * The longest time for which a requested token of a service account is valid, at least 1h; a longer request is
-   * shortened. 0 is no limit.
+   * Maximum validity of requested service account tokens, at least 1h; a longer request is shortened. 0 means no limit.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `0s`. Flag:
    * `--service-account-max-token-expiration`.
    */
   readonly serviceAccountMaxTokenExpiration?: number | string | undefined;
   /**
-   * Tokens that kubelets mount into pods are valid for a year.
+   * Whether the tokens that kubelets mount into pods are valid for a year.
    *
-   * True or false. `true` by default. The flag `--service-account-extend-token-expiration`.
+   * True or false. Default: `true`. Flag: `--service-account-extend-token-expiration`.
    */
   readonly serviceAccountExtendTokenExpiration?: boolean | undefined;
   /**
-   * URL of the keys of the issuer in its discovery document. Without one it is that of this server.
+   * URL of the keys of the issuer in its discovery document. If not set, it is that of this server.
    *
-   * An https URL. Nothing by default. The flag `--service-account-jwks-uri`.
+   * An https URL. No default. Flag: `--service-account-jwks-uri`.
    */
   readonly serviceAccountJwksUri?: string | undefined;
   /**
-   * Domain of API groups, labels and annotations. `k8s.io` serves kubectl and other existing clients.
+   * Domain of API groups, labels and annotations. Use `k8s.io` for kubectl and other existing clients.
    *
-   * A text such as 'example.org'. `orch.io` by default. The flag `--api-domain`.
+   * A text such as 'example.org'. Default: `orch.io`. Flag: `--api-domain`.
    */
   readonly apiDomain?: string | undefined;
   /**
-   * Address block of services, or one of each family: the first one is that of services that ask for no family. The
-   * serving certificate names its first address.
+   * Address block of cluster IPs, or one block per IP family; services use the first one by default. The serving
+   * certificate contains its first address.
    *
-   * A text such as '10.0.0.0/24', or a list of such texts. `10.0.0.0/24` by default. The flag
-   * `--service-cluster-ip-range`.
+   * A text such as '10.0.0.0/24', or a list of such texts. Default: `10.0.0.0/24`. Flag: `--service-cluster-ip-range`.
    */
   readonly serviceClusterIpRange?: string | readonly string[] | undefined;
   /**
-   * Ports that services may have on every node.
+   * Port range of node ports.
    *
-   * A text such as '30000-32767'. `30000-32767` by default. The flag `--service-node-port-range`.
+   * A text such as '30000-32767'. Default: `30000-32767`. Flag: `--service-node-port-range`.
    */
   readonly serviceNodePortRange?: string | undefined;
   /**
-   * Features to switch on or off: those of the table of features.
+   * Features to enable or disable; see the table of features.
    *
-   * True or false by name, or a text such as 'name=true,other=false'. Nothing by default. The flag `--feature-gates`.
+   * True or false by name, or a text such as 'name=true,other=false'. No default. Flag: `--feature-gates`.
    */
   readonly featureGates?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version
-   * (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one;
-   * without any, released versions are on, alpha and beta versions off.
+   * API versions and resources to enable or disable: a version (`batch/v1`, `v1`), a resource of a version
+   * (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The most specific key decides. By default
+   * stable versions are enabled, alpha and beta versions disabled.
    *
-   * True or false by name, or a text such as 'name=true,other=false'. Nothing by default. The flag `--runtime-config`.
+   * True or false by name, or a text such as 'name=true,other=false'. No default. Flag: `--runtime-config`.
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted
-   * without a propagation policy wait for it to orphan their dependents, as they do where
+   * Whether a garbage collector runs in a separate controller manager. Jobs and replication controllers that are
+   * deleted without a propagation policy then wait for it to orphan their dependents, as they do when
    * `garbage-collector-controller` is among the `controllers`.
    *
-   * True or false. `false` by default. The flag `--enable-garbage-collector`.
+   * True or false. Default: `false`. Flag: `--enable-garbage-collector`.
    */
   readonly enableGarbageCollector?: boolean | undefined;
   /**
-   * Containers may be privileged, and processes of the host on Windows nodes. Unless it is set they may where there are
+   * Whether containers may be privileged, or host processes on Windows nodes. If not set, they may be when there are
    * fake nodes, which run nothing.
    *
-   * True or false. Nothing by default. The flag `--allow-privileged`.
+   * True or false. No default. Flag: `--allow-privileged`.
    */
   readonly allowPrivileged?: boolean | undefined;
   /**
-   * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
+   * Admission plugins to enable in addition to the default ones: `AlwaysAdmit`, `NamespaceAutoProvision`,
    * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `ImagePolicyWebhook`,
    * `PodNodeSelector`, `PodTolerationRestriction`, `EventRateLimit`, `ExtendedResourceToleration`,
    * `OwnerReferencesPermissionEnforcement`, `DenyServiceExternalIPs`, `AlwaysDeny`.
    *
-   * A list of names, or a text with commas between them. Nothing by default. The flag `--enable-admission-plugins`.
+   * A list of names, or a text with commas between them. No default. Flag: `--enable-admission-plugins`.
    */
   readonly enableAdmissionPlugins?: string | readonly string[] | undefined;
   /**
-   * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
+   * Admission plugins to disable. Enabled by default: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
    * `CertificateSigning`, `ClusterTrustBundleAttest`, `CertificateSubjectRestriction`, `DefaultIngressClass`,
    * `PodTopologyLabels`, `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`,
    * `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
-   * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
+   * A list of names, or a text with commas between them. No default. Flag: `--disable-admission-plugins`.
    */
   readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
   /**
-   * Configurations of admission plugins, as in [admission.md](admission.md).
+   * File with the configurations of admission plugins ([admission.md](admission.md)).
    *
-   * The path of a file. Nothing by default. The flag `--admission-control-config-file`.
+   * The path of a file. No default. Flag: `--admission-control-config-file`.
    */
   readonly admissionControlConfigFile?: string | undefined;
   /**
-   * How long pods stay on a node that is no longer ready, when they do not say so themselves.
+   * Toleration in seconds that pods get for nodes that are not ready, unless they set their own.
    *
-   * A whole number of seconds from 0 to 1000000000. `300` by default. The flag
-   * `--default-not-ready-toleration-seconds`.
+   * A whole number of seconds from 0 to 1000000000. Default: `300`. Flag: `--default-not-ready-toleration-seconds`.
    */
   readonly defaultNotReadyTolerationSeconds?: number | string | undefined;
   /**
-   * How long pods stay on a node that cannot be reached any more, when they do not say so themselves.
+   * Toleration in seconds that pods get for unreachable nodes, unless they set their own.
    *
-   * A whole number of seconds from 0 to 1000000000. `300` by default. The flag
-   * `--default-unreachable-toleration-seconds`.
+   * A whole number of seconds from 0 to 1000000000. Default: `300`. Flag: `--default-unreachable-toleration-seconds`.
    */
   readonly defaultUnreachableTolerationSeconds?: number | string | undefined;
   /**
-   * Certificate authorities in PEM for the serving certificates of kubelets. Without them the certificate of a kubelet
-   * is not verified.
+   * CA bundle in PEM for the serving certificates of kubelets. If not set, the certificates of kubelets are not
+   * verified.
    *
-   * The path of a file. Nothing by default. The flag `--kubelet-certificate-authority`.
+   * The path of a file. No default. Flag: `--kubelet-certificate-authority`.
    */
   readonly kubeletCertificateAuthority?: string | undefined;
   /**
    * Client certificate in PEM for connections to kubelets.
    *
-   * The path of a file. Nothing by default. The flag `--kubelet-client-certificate`.
+   * The path of a file. No default. Flag: `--kubelet-client-certificate`.
    */
   readonly kubeletClientCertificate?: string | undefined;
   /**
-   * Private key of `kubeletClientCertificate`, in PEM, closed to others.
+   * Private key of `kubeletClientCertificate` in PEM. Others must not have access to the file.
    *
-   * The path of a file. Nothing by default. The flag `--kubelet-client-key`.
+   * The path of a file. No default. Flag: `--kubelet-client-key`.
    */
   readonly kubeletClientKey?: string | undefined;
   /**
-   * Types of node addresses in order of preference; a kubelet is reached under the first one that its node has.
+   * Types of node addresses in order of preference. The first one that a node has is used to connect to its kubelet.
    *
-   * A list of names, or a text with commas between them. `Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP` by
-   * default. The flag `--kubelet-preferred-address-types`.
+   * A list of names, or a text with commas between them. Default:
+   * `Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP`. Flag: `--kubelet-preferred-address-types`.
    */
   readonly kubeletPreferredAddressTypes?: string | readonly string[] | undefined;
   /**
-   * Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.
+   * Timeout of connections to kubelets, and to pods and nodes through the proxy. 0 means no limit.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5s` by default. The flag
-   * `--kubelet-timeout`.
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `5s`. Flag: `--kubelet-timeout`.
    */
   readonly kubeletTimeout?: number | string | undefined;
   /**
-   * `lmdb` keeps objects durably in the data directory, `memory` until the process ends, `etcd` in the cluster of
-   * `etcdServers`, which any number of servers may share.
+   * Where objects are stored: `lmdb` durably in the data directory, `memory` until the process ends, `etcd` in the
+   * cluster of `etcdServers`, which any number of servers may share.
    *
-   * One of these words. `memory` by default. The flag `--store`.
+   * One of these words. Default: `memory`. Flag: `--store`.
    */
   readonly store?: 'lmdb' | 'memory' | 'etcd' | undefined;
   /**
-   * Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. Without one it is `./orch-data/` and the
-   * API domain or, with `--store=memory`, a temporary folder that is removed at the end. Secret files in it are for
-   * their owner alone. No two servers can share one.
+   * Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. If not set, it is `./orch-data/`
+   * followed by the API domain or, with `--store=memory`, a temporary folder that is removed at the end. Only the owner
+   * has access to its secret files. Servers must not share a folder.
    *
-   * The path of a folder. Nothing by default. The flag `--data-dir`.
+   * The path of a folder. No default. Flag: `--data-dir`.
    */
   readonly dataDir?: string | undefined;
   /**
-   * URLs of the members of etcd, 3.5.8 or newer: all of them, so that any may fail.
+   * URLs of all members of the etcd cluster, 3.5.8 or newer.
    *
-   * A list of texts, or a text with commas between them. Nothing by default. The flag `--etcd-servers`.
+   * A list of texts, or a text with commas between them. No default. Flag: `--etcd-servers`.
    */
   readonly etcdServers?: string | readonly string[] | undefined;
   /**
-   * Certificate authorities in PEM for the certificates of the members. Without them, those of the system are trusted.
-   * A changed file takes effect with the next connection.
+   * CA bundle in PEM for the certificates of etcd. If not set, the authorities of the system are trusted. A changed
+   * file takes effect with the next connection.
    *
-   * The path of a file. Nothing by default. The flag `--etcd-cafile`.
+   * The path of a file. No default. Flag: `--etcd-cafile`.
    */
   readonly etcdCafile?: string | undefined;
   /**
    * Client certificate in PEM for connections to etcd. A changed file takes effect with the next connection.
    *
-   * The path of a file. Nothing by default. The flag `--etcd-certfile`.
+   * The path of a file. No default. Flag: `--etcd-certfile`.
    */
   readonly etcdCertfile?: string | undefined;
   /**
-   * Private key of `etcdCertfile`, in PEM, closed to others.
+   * Private key of `etcdCertfile` in PEM. Others must not have access to the file.
    *
-   * The path of a file. Nothing by default. The flag `--etcd-keyfile`.
+   * The path of a file. No default. Flag: `--etcd-keyfile`.
    */
   readonly etcdKeyfile?: string | undefined;
   /**
-   * What the keys of all objects begin with in etcd. Servers with the same prefix are replicas of one.
+   * Prefix of the keys of all objects in etcd. Servers with the same prefix are replicas of each other.
    *
-   * A text such as '/registry'. `/registry` by default. The flag `--etcd-prefix`.
+   * A text such as '/registry'. Default: `/registry`. Flag: `--etcd-prefix`.
    */
   readonly etcdPrefix?: string | undefined;
   /**
-   * For how long old versions of objects can be read and watched from, counted while a server runs; 0 keeps them for
-   * ever, and leaves compaction of etcd to others.
+   * How long earlier resourceVersions can be listed and watched from, counted while a server runs. 0 keeps them for
+   * ever, and leaves the compaction of etcd to others.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5m` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `5m`. Flag:
    * `--etcd-compaction-interval`.
    */
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
-   * Which resources are encrypted in the store, and with which keys, as in [encryption.md](encryption.md). The file
-   * must be closed to others.
+   * File that configures which resources are encrypted in the store, and with which keys
+   * ([encryption.md](encryption.md)). Others must not have access to the file.
    *
-   * The path of a file. Nothing by default. The flag `--encryption-provider-config`.
+   * The path of a file. No default. Flag: `--encryption-provider-config`.
    */
   readonly encryptionProviderConfig?: string | undefined;
   /**
-   * A changed file of `encryptionProviderConfig` takes effect within a minute; one that is invalid, or whose KMS
-   * plugins are not healthy, does not.
+   * Whether a changed file of `encryptionProviderConfig` takes effect within a minute. An invalid file, or one with
+   * unhealthy KMS plugins, does not.
    *
-   * True or false. `false` by default. The flag `--encryption-provider-config-automatic-reload`.
+   * True or false. Default: `false`. Flag: `--encryption-provider-config-automatic-reload`.
    */
   readonly encryptionProviderConfigAutomaticReload?: boolean | undefined;
   /**
-   * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
-   * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `resourcequota-controller`,
-   * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,
-   * `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`,
-   * `job-controller`, `cronjob-controller`, `horizontal-pod-autoscaler-controller`, `disruption-controller`,
-   * `endpoints-controller`, `endpointslice-controller`, `endpointslice-mirroring-controller`,
-   * `service-cidr-controller`, `pod-garbage-collector-controller`, `ttl-after-finished-controller`,
-   * `persistentvolume-binder-controller`, `persistentvolumeclaim-protection-controller`,
-   * `persistentvolume-protection-controller`, `ephemeral-volume-controller`, `node-lifecycle-controller`,
-   * `taint-eviction-controller`, `ttl-controller`, `validatingadmissionpolicy-status-controller`,
-   * `serviceaccount-token-controller`, `certificatesigningrequest-signing-controller`,
-   * `certificatesigningrequest-approving-controller`, `certificatesigningrequest-cleaner-controller`,
-   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`,
-   * `legacy-serviceaccount-token-cleaner-controller`.
+   * Controllers to run: `name` enables one, `-name` disables it, `*` enables those that are on by default, `-*`
+   * disables all others. The first item that matches a controller decides. Controllers: `garbage-collector-controller`,
+   * `namespace-controller`, `resourcequota-controller`, `serviceaccount-controller`,
+   * `clusterrole-aggregation-controller`, `deployment-controller`, `replicaset-controller`,
+   * `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`, `job-controller`,
+   * `cronjob-controller`, `horizontal-pod-autoscaler-controller`, `disruption-controller`, `endpoints-controller`,
+   * `endpointslice-controller`, `endpointslice-mirroring-controller`, `service-cidr-controller`,
+   * `pod-garbage-collector-controller`, `ttl-after-finished-controller`, `persistentvolume-binder-controller`,
+   * `persistentvolumeclaim-protection-controller`, `persistentvolume-protection-controller`,
+   * `ephemeral-volume-controller`, `node-lifecycle-controller`, `taint-eviction-controller`, `ttl-controller`,
+   * `validatingadmissionpolicy-status-controller`, `serviceaccount-token-controller`,
+   * `certificatesigningrequest-signing-controller`, `certificatesigningrequest-approving-controller`,
+   * `certificatesigningrequest-cleaner-controller`, `bootstrap-signer-controller`, `token-cleaner-controller`,
+   * `root-ca-certificate-publisher-controller`, `legacy-serviceaccount-token-cleaner-controller`.
    *
-   * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
+   * A list of names, or a text with commas between them. Default: `*`. Flag: `--controllers`.
    */
   readonly controllers?: string | readonly string[] | undefined;
   /**
-   * Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a
-   * program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller
-   * twenty times as many. Informers, and the nodes of `fakeNodes`, have no limit.
+   * Maximum number of requests per second of each controller; 0 means no limit, which is the default of a server that
+   * is embedded in a program. The garbage collector may send twice as many, the namespace controller twenty times as
+   * many. Informers and the nodes of `fakeNodes` have no limit.
    *
-   * A whole number from 0 to 1000000. `0` by default. The flag `--kube-api-qps`.
+   * A whole number from 0 to 1000000. Default: `0`. Flag: `--kube-api-qps`.
    */
   readonly kubeApiQps?: number | string | undefined;
   /**
-   * Requests that a controller may send at once after a time without any.
+   * Maximum burst of requests of a controller after a period without any.
    *
-   * A whole number from 1 to 1000000. `30` by default. The flag `--kube-api-burst`.
+   * A whole number from 1 to 1000000. Default: `30`. Flag: `--kube-api-burst`.
    */
   readonly kubeApiBurst?: number | string | undefined;
   /**
-   * Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one
-   * runs them.
+   * Whether controllers run only while this process holds the lease `kube-system/kube-controller-manager`, so that one
+   * of several processes runs them.
    *
-   * True or false. `true` by default. The flag `--leader-elect`.
+   * True or false. Default: `true`. Flag: `--leader-elect`.
    */
   readonly leaderElect?: boolean | undefined;
   /**
-   * How long others wait for the leader to renew the lease before they take it; at least 1s.
+   * How long other processes wait for the leader to renew the lease before they acquire it; at least 1s.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `15s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `15s`. Flag:
    * `--leader-elect-lease-duration`.
    */
   readonly leaderElectLeaseDuration?: number | string | undefined;
   /**
-   * How long the leader goes on without having renewed the lease; shorter than `leaderElectLeaseDuration`.
+   * How long the leader retries to renew the lease before it gives up; shorter than `leaderElectLeaseDuration`.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `10s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `10s`. Flag:
    * `--leader-elect-renew-deadline`.
    */
   readonly leaderElectRenewDeadline?: number | string | undefined;
   /**
-   * Time between two attempts to acquire or renew the lease; 1.2 of it are shorter than `leaderElectRenewDeadline`.
+   * Time between attempts to acquire or renew the lease; 1.2 times this must be shorter than
+   * `leaderElectRenewDeadline`.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `2s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `2s`. Flag:
    * `--leader-elect-retry-period`.
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
   /**
-   * Controllers run in a thread of their own, so that requests do not wait for them. Those of a server that is embedded
-   * in a program run in its thread unless this is set.
+   * Whether controllers run in a separate thread, so that requests do not wait for them. By default the controllers of
+   * an embedded server run in the thread of the program.
    *
-   * True or false. `false` by default. The flag `--controllers-thread`.
+   * True or false. Default: `false`. Flag: `--controllers-thread`.
    */
   readonly controllersThread?: boolean | undefined;
   /**
-   * How many fake nodes there are: pods are bound to them, start, become ready and end there as
-   * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.
+   * Number of fake nodes. Pods are bound to them, start, become ready and end
+   * ([controllers.md](controllers.md#fake-nodes)), but nothing runs.
    *
-   * A whole number from 0 to 1000. `0` by default. The flag `--fake-nodes`.
+   * A whole number from 0 to 1000. Default: `0`. Flag: `--fake-nodes`.
    */
   readonly fakeNodes?: number | string | undefined;
   /**
-   * Fills the namespace `demo` with a few objects to look at: deployments, jobs, a custom type, a quota. Without
-   * `fakeNodes` there are three. What somebody has changed stays as it is at the next start; what was deleted is made
-   * again.
+   * Whether to create example objects in the namespace `demo`: deployments, jobs, a custom resource, a quota. Without
+   * `fakeNodes` there are three fake nodes. At the next start deleted objects are created again; modified fields stay
+   * as they are.
    *
-   * True or false. `false` by default. The flag `--demo`.
+   * True or false. Default: `false`. Flag: `--demo`.
    */
   readonly demo?: boolean | undefined;
   /**
-   * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
-   * [audit.md](audit.md) applies where a log or a webhook is given.
+   * Audit policy file: which requests are recorded, and in how much detail. If not set, the default policy of
+   * [audit.md](audit.md) applies once a log or a webhook is configured.
    *
-   * The path of a file. Nothing by default. The flag `--audit-policy-file`.
+   * The path of a file. No default. Flag: `--audit-policy-file`.
    */
   readonly auditPolicyFile?: string | undefined;
   /**
-   * File to which audit events are appended; `-` is standard output. Without one there is no audit log.
+   * File to which audit events are appended; `-` means standard output. If not set, there is no audit log.
    *
-   * The path of a file. Nothing by default. The flag `--audit-log-path`.
+   * The path of a file. No default. Flag: `--audit-log-path`.
    */
   readonly auditLogPath?: string | undefined;
   /**
-   * `json` writes each event as a line of JSON, `legacy` as a line of text with some of its fields.
+   * Format of the audit log: `json` writes each event as a line of JSON, `legacy` as a line of text with some of its
+   * fields.
    *
-   * One of these words. `json` by default. The flag `--audit-log-format`.
+   * One of these words. Default: `json`. Flag: `--audit-log-format`.
    */
   readonly auditLogFormat?: 'json' | 'legacy' | undefined;
   /**
-   * Size at which the audit log is rotated, in megabytes; 0 stands for 100.
+   * Maximum size of the audit log in megabytes before it is rotated; 0 means 100.
    *
-   * A whole number from 0 to 1000000. `0` by default. The flag `--audit-log-maxsize`.
+   * A whole number from 0 to 1000000. Default: `0`. Flag: `--audit-log-maxsize`.
    */
   readonly auditLogMaxsize?: number | string | undefined;
   /**
-   * Days for which rotated audit logs are kept; 0 is no limit.
+   * Maximum age in days of rotated audit logs; 0 means no limit.
    *
-   * A whole number from 0 to 36500. `0` by default. The flag `--audit-log-maxage`.
+   * A whole number from 0 to 36500. Default: `0`. Flag: `--audit-log-maxage`.
    */
   readonly auditLogMaxage?: number | string | undefined;
   /**
-   * How many rotated audit logs are kept; 0 is no limit.
+   * Maximum number of rotated audit logs; 0 means no limit.
    *
-   * A whole number from 0 to 1000000. `0` by default. The flag `--audit-log-maxbackup`.
+   * A whole number from 0 to 1000000. Default: `0`. Flag: `--audit-log-maxbackup`.
    */
   readonly auditLogMaxbackup?: number | string | undefined;
   /**
-   * Rotated audit logs are compressed with gzip.
+   * Whether rotated audit logs are compressed with gzip.
    *
-   * True or false. `false` by default. The flag `--audit-log-compress`.
+   * True or false. Default: `false`. Flag: `--audit-log-compress`.
    */
   readonly auditLogCompress?: boolean | undefined;
   /**
-   * `batch`: no request waits for the audit log. `blocking`: a request waits until its events are written.
-   * `blocking-strict`: it is also refused if its first event cannot be written.
+   * `batch`: requests do not wait for the audit log. `blocking`: a request waits until its events are written.
+   * `blocking-strict`: a request is also rejected when its first event cannot be written.
    *
-   * One of these words. `batch` by default. The flag `--audit-log-mode`.
+   * One of these words. Default: `batch`. Flag: `--audit-log-mode`.
    */
   readonly auditLogMode?: 'batch' | 'blocking' | 'blocking-strict' | undefined;
   /**
-   * The most events that wait to be written; further ones are lost, which a metric counts.
+   * Maximum number of events that wait to be written. Further events are dropped, which a metric counts.
    *
-   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-log-batch-buffer-size`.
+   * A whole number from 1 to 1000000. Default: `10000`. Flag: `--audit-log-batch-buffer-size`.
    */
   readonly auditLogBatchBufferSize?: number | string | undefined;
   /**
-   * The most events of one write to the audit log.
+   * Maximum number of events in one write to the audit log.
    *
-   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-log-batch-max-size`.
+   * A whole number from 1 to 1000000. Default: `10000`. Flag: `--audit-log-batch-max-size`.
    */
   readonly auditLogBatchMaxSize?: number | string | undefined;
   /**
-   * How long events wait for others before they are written, in the mode `batch`.
+   * How long events wait for a batch to fill before they are written, in the mode `batch`.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `0s`. Flag:
    * `--audit-log-batch-max-wait`.
    */
   readonly auditLogBatchMaxWait?: number | string | undefined;
   /**
-   * Writes to the audit log are limited in number, in the mode `batch`.
+   * Whether the rate of writes to the audit log is limited, in the mode `batch`.
    *
-   * True or false. `false` by default. The flag `--audit-log-batch-throttle-enable`.
+   * True or false. Default: `false`. Flag: `--audit-log-batch-throttle-enable`.
    */
   readonly auditLogBatchThrottleEnable?: boolean | undefined;
   /**
-   * Writes to the audit log for each second on average.
+   * Average number of writes to the audit log per second.
    *
-   * A whole number from 1 to 1000000. `10` by default. The flag `--audit-log-batch-throttle-qps`.
+   * A whole number from 1 to 1000000. Default: `10`. Flag: `--audit-log-batch-throttle-qps`.
    */
   readonly auditLogBatchThrottleQps?: number | string | undefined;
   /**
-   * Writes to the audit log at once, when there were fewer than the average before.
+   * Maximum burst of writes to the audit log after a period below the average.
    *
-   * A whole number from 1 to 1000000. `15` by default. The flag `--audit-log-batch-throttle-burst`.
+   * A whole number from 1 to 1000000. Default: `15`. Flag: `--audit-log-batch-throttle-burst`.
    */
   readonly auditLogBatchThrottleBurst?: number | string | undefined;
   /**
-   * Events larger than the size below are recorded without their request and response objects, and lost if they are
-   * still too large.
+   * Whether events larger than the maximum size lose their request and response objects. Events that are still too
+   * large are dropped.
    *
-   * True or false. `false` by default. The flag `--audit-log-truncate-enabled`.
+   * True or false. Default: `false`. Flag: `--audit-log-truncate-enabled`.
    */
   readonly auditLogTruncateEnabled?: boolean | undefined;
   /**
-   * The largest event in the audit log, when they are truncated.
+   * Maximum size in bytes of an event in the audit log, when truncation is enabled.
    *
-   * A whole number from 1 to 1000000000. `102400` by default. The flag `--audit-log-truncate-max-event-size`.
+   * A whole number from 1 to 1000000000. Default: `102400`. Flag: `--audit-log-truncate-max-event-size`.
    */
   readonly auditLogTruncateMaxEventSize?: number | string | undefined;
   /**
-   * The most that is written at once, when events are truncated.
+   * Maximum size in bytes of one write to the audit log, when truncation is enabled.
    *
-   * A whole number from 1 to 1000000000. `10485760` by default. The flag `--audit-log-truncate-max-batch-size`.
+   * A whole number from 1 to 1000000000. Default: `10485760`. Flag: `--audit-log-truncate-max-batch-size`.
    */
   readonly auditLogTruncateMaxBatchSize?: number | string | undefined;
   /**
-   * Kubeconfig of the webhook to which audit events are sent. Without one there is no audit webhook.
+   * Kubeconfig of the webhook to which audit events are sent. If not set, there is no audit webhook.
    *
-   * The path of a file. Nothing by default. The flag `--audit-webhook-config-file`.
+   * The path of a file. No default. Flag: `--audit-webhook-config-file`.
    */
   readonly auditWebhookConfigFile?: string | undefined;
   /**
-   * The time before a failed request to the audit webhook is repeated; each of the three times after it is half as long
-   * again.
+   * Delay before the first retry of a failed request to the audit webhook; each of the three further delays is 1.5
+   * times as long as the one before.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `10s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `10s`. Flag:
    * `--audit-webhook-initial-backoff`.
    */
   readonly auditWebhookInitialBackoff?: number | string | undefined;
   /**
-   * `batch`: no request waits for the audit webhook. `blocking`: a request waits until its events are written.
-   * `blocking-strict`: it is also refused if its first event cannot be written.
+   * `batch`: requests do not wait for the audit webhook. `blocking`: a request waits until its events are written.
+   * `blocking-strict`: a request is also rejected when its first event cannot be written.
    *
-   * One of these words. `batch` by default. The flag `--audit-webhook-mode`.
+   * One of these words. Default: `batch`. Flag: `--audit-webhook-mode`.
    */
   readonly auditWebhookMode?: 'batch' | 'blocking' | 'blocking-strict' | undefined;
   /**
-   * The most events that wait to be sent; further ones are lost, which a metric counts.
+   * Maximum number of events that wait to be sent. Further events are dropped, which a metric counts.
    *
-   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-webhook-batch-buffer-size`.
+   * A whole number from 1 to 1000000. Default: `10000`. Flag: `--audit-webhook-batch-buffer-size`.
    */
   readonly auditWebhookBatchBufferSize?: number | string | undefined;
   /**
-   * The most events of one request to the audit webhook.
+   * Maximum number of events in one request to the audit webhook.
    *
-   * A whole number from 1 to 1000000. `400` by default. The flag `--audit-webhook-batch-max-size`.
+   * A whole number from 1 to 1000000. Default: `400`. Flag: `--audit-webhook-batch-max-size`.
    */
   readonly auditWebhookBatchMaxSize?: number | string | undefined;
   /**
-   * How long events wait for others before they are sent, in the mode `batch`.
+   * How long events wait for a batch to fill before they are sent, in the mode `batch`.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `30s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `30s`. Flag:
    * `--audit-webhook-batch-max-wait`.
    */
   readonly auditWebhookBatchMaxWait?: number | string | undefined;
   /**
-   * Requests to the audit webhook are limited in number, in the mode `batch`.
+   * Whether the rate of requests to the audit webhook is limited, in the mode `batch`.
    *
-   * True or false. `true` by default. The flag `--audit-webhook-batch-throttle-enable`.
+   * True or false. Default: `true`. Flag: `--audit-webhook-batch-throttle-enable`.
    */
   readonly auditWebhookBatchThrottleEnable?: boolean | undefined;
   /**
-   * Requests to the audit webhook for each second on average.
+   * Average number of requests to the audit webhook per second.
    *
-   * A whole number from 1 to 1000000. `10` by default. The flag `--audit-webhook-batch-throttle-qps`.
+   * A whole number from 1 to 1000000. Default: `10`. Flag: `--audit-webhook-batch-throttle-qps`.
    */
   readonly auditWebhookBatchThrottleQps?: number | string | undefined;
   /**
-   * Requests to the audit webhook at once, when there were fewer than the average before.
+   * Maximum burst of requests to the audit webhook after a period below the average.
    *
-   * A whole number from 1 to 1000000. `15` by default. The flag `--audit-webhook-batch-throttle-burst`.
+   * A whole number from 1 to 1000000. Default: `15`. Flag: `--audit-webhook-batch-throttle-burst`.
    */
   readonly auditWebhookBatchThrottleBurst?: number | string | undefined;
   /**
-   * Events larger than the size below are recorded without their request and response objects, and lost if they are
-   * still too large.
+   * Whether events larger than the maximum size lose their request and response objects. Events that are still too
+   * large are dropped.
    *
-   * True or false. `false` by default. The flag `--audit-webhook-truncate-enabled`.
+   * True or false. Default: `false`. Flag: `--audit-webhook-truncate-enabled`.
    */
   readonly auditWebhookTruncateEnabled?: boolean | undefined;
   /**
-   * The largest event that is sent, when they are truncated.
+   * Maximum size in bytes of an event that is sent, when truncation is enabled.
    *
-   * A whole number from 1 to 1000000000. `102400` by default. The flag `--audit-webhook-truncate-max-event-size`.
+   * A whole number from 1 to 1000000000. Default: `102400`. Flag: `--audit-webhook-truncate-max-event-size`.
    */
   readonly auditWebhookTruncateMaxEventSize?: number | string | undefined;
   /**
-   * The largest request to the audit webhook, when events are truncated.
+   * Maximum size in bytes of a request to the audit webhook, when truncation is enabled.
    *
-   * A whole number from 1 to 1000000000. `10485760` by default. The flag `--audit-webhook-truncate-max-batch-size`.
+   * A whole number from 1 to 1000000000. Default: `10485760`. Flag: `--audit-webhook-truncate-max-batch-size`.
    */
   readonly auditWebhookTruncateMaxBatchSize?: number | string | undefined;
   /**
-   * Reading requests served at one time; more are told to come back later. A user may have as many of them as are left
-   * free for all others. Watches do not count. 0 is no limit.
+   * Maximum number of concurrent read requests; further ones are rejected with 429. One user may use at most as many as
+   * remain free for all others. Watches do not count. 0 means no limit.
    *
-   * A whole number from 0 to 1000000. `400` by default. The flag `--max-requests-inflight`.
+   * A whole number from 0 to 1000000. Default: `400`. Flag: `--max-requests-inflight`.
    */
   readonly maxRequestsInflight?: number | string | undefined;
   /**
-   * Writing requests served at one time; more are told to come back later. A user may have as many of them as are left
-   * free for all others. 0 is no limit.
+   * Maximum number of concurrent write requests; further ones are rejected with 429. One user may use at most as many
+   * as remain free for all others. 0 means no limit.
    *
-   * A whole number from 0 to 1000000. `200` by default. The flag `--max-mutating-requests-inflight`.
+   * A whole number from 0 to 1000000. Default: `200`. Flag: `--max-mutating-requests-inflight`.
    */
   readonly maxMutatingRequestsInflight?: number | string | undefined;
   /**
-   * Seconds after which a watch without a time of its own ends at the earliest; some end up to twice as late, so that
-   * clients do not all return at once.
+   * Minimum duration in seconds of a watch without a timeout. Each ends after a random time up to twice as long, so
+   * that clients do not all reconnect at once.
    *
-   * A whole number of seconds from 1 to 2000000. `1800` by default. The flag `--min-request-timeout`.
+   * A whole number of seconds from 1 to 2000000. Default: `1800`. Flag: `--min-request-timeout`.
    */
   readonly minRequestTimeout?: number | string | undefined;
   /**
-   * How long after its start `/livez` passes although something that the server does once at its start is not finished.
+   * Period after the start in which `/livez` succeeds although a post-start hook is not finished.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
-   * `--livez-grace-period`.
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `0s`. Flag: `--livez-grace-period`.
    */
   readonly livezGracePeriod?: number | string | undefined;
   /**
-   * How long the server goes on serving after a signal to end, while `/readyz` already fails.
+   * How long the server keeps serving after a termination signal, while `/readyz` already fails.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `0s`. Flag:
    * `--shutdown-delay-duration`.
    */
   readonly shutdownDelayDuration?: number | string | undefined;
   /**
-   * How long requests under way may take to finish after that; then connections are cut.
+   * How long requests in flight may then take to finish before their connections are closed.
    *
-   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `20s` by default. The flag
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Default: `20s`. Flag:
    * `--shutdown-grace-period`.
    */
   readonly shutdownGracePeriod?: number | string | undefined;
   /**
-   * The least level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request;
-   * others for parts of the server, such as `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the
-   * server runs.
+   * Minimum level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request. Parts
+   * of the server may have other levels: `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server
+   * runs.
    *
-   * A text such as 'info' or 'info,store=debug'. Nothing by default. The flag `--log-level`.
+   * A text such as 'info' or 'info,store=debug'. No default. Flag: `--log-level`.
    */
   readonly logLevel?: string | undefined;
   /**
-   * How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before
-   * the message. `auto` is text for people on a terminal, and JSON elsewhere.
+   * Format of the log: JSON, or text with the level, the time and the part of the server before the message. `auto`
+   * writes readable text on a terminal, and JSON elsewhere.
    *
-   * One of these words. `auto` by default. The flag `--log-format`.
+   * One of these words. Default: `auto`. Flag: `--log-format`.
    */
   readonly logFormat?: 'auto' | 'json' | 'text' | undefined;
   /**
-   * Where traces of requests are sent, and how many requests are sampled, as in
-   * [observability.md](observability.md#traces).
+   * File that configures where traces are sent, and how many requests are sampled
+   * ([observability.md](observability.md#traces)).
    *
-   * The path of a file. Nothing by default. The flag `--tracing-config-file`.
+   * The path of a file. No default. Flag: `--tracing-config-file`.
    */
   readonly tracingConfigFile?: string | undefined;
   /**
-   * Administrators can take profiles of processor time and memory below `/debug/pprof/`.
+   * Whether administrators can take CPU and memory profiles below `/debug/pprof/`.
    *
-   * True or false. `true` by default. The flag `--profiling`.
+   * True or false. Default: `true`. Flag: `--profiling`.
    */
   readonly profiling?: boolean | undefined;
   /**
-   * Also shows the metrics that are hidden since this release, which must be the one before: none is at present.
+   * Also shows the metrics that have been hidden since this release, which must be the previous one. At present there
+   * are none.
    *
-   * A minor release. Nothing by default. The flag `--show-hidden-metrics-for-version`.
+   * A minor release. No default. Flag: `--show-hidden-metrics-for-version`.
    */
   readonly showHiddenMetricsForVersion?: string | undefined;
   /**
-   * YAML file with settings: the names of flags without the hyphens before them.
+   * YAML file with settings: the names of flags without leading hyphens.
    *
-   * The path of a file. Nothing by default. The flag `--config`.
+   * The path of a file. No default. Flag: `--config`.
    */
   readonly config?: string | undefined;
 }

@@ -76,9 +76,9 @@ async function withFile(
   readConfig: SettingSources['readConfig'],
   problems: string[],
 ): Promise<Layer[]> {
-  const given = layers.map((layer) => layer.get('config')).find((found) => found !== undefined);
-  if (given === undefined) return [...layers];
-  return [...layers, readFile(flags, await readConfig(given.text), given.text, problems)];
+  const config = layers.map((layer) => layer.get('config')).find((value) => value !== undefined);
+  if (config === undefined) return [...layers];
+  return [...layers, readFile(flags, await readConfig(config.text), config.text, problems)];
 }
 
 /** Merges the layers, the first one taking precedence; `spell` names a flag in messages. */
@@ -90,11 +90,11 @@ function mergeLayers<S extends object>(
 ): S {
   const settings: { [key: string]: unknown } = Object.fromEntries(Object.entries(defaults));
   for (const { key, name, type } of list) {
-    const found = layers.map((layer) => layer.get(name)).find((given) => given !== undefined);
-    if (found === undefined) continue;
-    const parsed = type.parse(found.text);
+    const setting = layers.map((layer) => layer.get(name)).find((value) => value !== undefined);
+    if (setting === undefined) continue;
+    const parsed = type.parse(setting.text);
     if ('value' in parsed) settings[key] = parsed.value;
-    else problems.push(`${found.where}=${JSON.stringify(found.text)} ${parsed.problem}`);
+    else problems.push(`${setting.where}=${JSON.stringify(setting.text)} ${parsed.problem}`);
   }
   const nameOf = (key: string) => spell(list.find((flag) => flag.key === key) as ListedFlag);
   for (const problem of problemsOf(settings as S, nameOf)) problems.push(problem);
@@ -150,14 +150,14 @@ function readProgram(flags: Flags, options: ServerOptions, others: readonly stri
   const keys = [...flags.map(({ key }) => key), ...others];
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined || others.includes(key)) continue;
-    const flag = flags.find((known) => known.key === key);
+    const flag = flags.find((candidate) => candidate.key === key);
     if (flag === undefined) {
       problems.push(`${key} is an unknown setting${didYouMean(key, keys)}`);
       continue;
     }
     const { ofNumber = String } = flag.type;
     const text = typeof value === 'number' ? ofNumber(value) : textOf(flag, value);
-    if (text === undefined) problems.push(`${key} ${unwritable(flag)}`);
+    if (text === undefined) problems.push(`${key} ${typeProblem(flag)}`);
     else layer.set(flag.name, { text, where: key });
   }
   return layer;
@@ -178,7 +178,7 @@ function readFile(flags: Flags, content: Json, path: string, problems: string[])
       problems.push(`${where} is an unknown setting${didYouMean(name, namesOf(flags))}`);
     } else {
       const text = textOf(flag, value);
-      if (text === undefined) problems.push(`${where} ${unwritable(flag)}`);
+      if (text === undefined) problems.push(`${where} ${typeProblem(flag)}`);
       else layer.set(name, { text, where });
     }
   }
@@ -196,7 +196,7 @@ function textOf({ type }: ListedFlag, value: unknown): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join(',');
 }
 
-const unwritable = ({ type }: ListedFlag): string =>
+const typeProblem = ({ type }: ListedFlag): string =>
   type.joins === true
     ? 'must be a text, a number, true or false, a list of these, or a map of them'
     : 'must be a text, a number, true or false';

@@ -13,25 +13,25 @@ export const storeFlags = {
     'Store',
     type.oneOf('lmdb', 'memory', 'etcd'),
     'lmdb',
-    '`lmdb` keeps objects durably in the data directory, `memory` until the process ends, `etcd` in the cluster of `--etcd-servers`, which any number of servers may share.',
+    'Where objects are stored: `lmdb` durably in the data directory, `memory` until the process ends, `etcd` in the cluster of `--etcd-servers`, which any number of servers may share.',
   ),
   dataDir: flag(
     'Store',
     type.folder,
     undefined,
-    'Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. Without one it is `./orch-data/` and the API domain or, with `--store=memory`, a temporary folder that is removed at the end. Secret files in it are for their owner alone. No two servers can share one.',
+    'Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. If not set, it is `./orch-data/` followed by the API domain or, with `--store=memory`, a temporary folder that is removed at the end. Only the owner has access to its secret files. Servers must not share a folder.',
   ),
   etcdServers: flag(
     'Store',
     type.texts('url', serverProblem),
     [],
-    'URLs of the members of etcd, 3.5.8 or newer: all of them, so that any may fail.',
+    'URLs of all members of the etcd cluster, 3.5.8 or newer.',
   ),
   etcdCafile: flag(
     'Store',
     type.file,
     undefined,
-    'Certificate authorities in PEM for the certificates of the members. Without them, those of the system are trusted. A changed file takes effect with the next connection.',
+    'CA bundle in PEM for the certificates of etcd. If not set, the authorities of the system are trusted. A changed file takes effect with the next connection.',
   ),
   etcdCertfile: flag(
     'Store',
@@ -39,18 +39,23 @@ export const storeFlags = {
     undefined,
     'Client certificate in PEM for connections to etcd. A changed file takes effect with the next connection.',
   ),
-  etcdKeyfile: flag('Store', type.file, undefined, 'Private key of `--etcd-certfile`, in PEM, closed to others.'),
+  etcdKeyfile: flag(
+    'Store',
+    type.file,
+    undefined,
+    'Private key of `--etcd-certfile` in PEM. Others must not have access to the file.',
+  ),
   etcdPrefix: flag(
     'Store',
     type.keyPrefix,
     '/registry',
-    'What the keys of all objects begin with in etcd. Servers with the same prefix are replicas of one.',
+    'Prefix of the keys of all objects in etcd. Servers with the same prefix are replicas of each other.',
   ),
   etcdCompactionInterval: flag(
     'Store',
     type.duration,
     300_000,
-    'For how long old versions of objects can be read and watched from, counted while a server runs; 0 keeps them for ever, and leaves compaction of etcd to others.',
+    'How long earlier resourceVersions can be listed and watched from, counted while a server runs. 0 keeps them for ever, and leaves the compaction of etcd to others.',
   ),
 };
 

@@ -1,7 +1,7 @@
 /** The suffix of a message about an unknown word: `; did you mean "x"?`, or empty when no known word is similar. */
-export function didYouMean(word: string, known: readonly string[]): string {
+export function didYouMean(word: string, candidates: readonly string[]): string {
   const allowed = Math.max(2, Math.floor(word.length / 3));
-  const [best] = known
+  const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= allowed)
     .sort((a, b) => a.distance - b.distance);

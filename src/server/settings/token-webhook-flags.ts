@@ -7,18 +7,18 @@ export const tokenWebhookFlags = {
     'Identity',
     type.file,
     undefined,
-    'A kubeconfig whose current context leads to a webhook, which is asked about bearer tokens that the server does not know (TokenReview). Its server is a URL with https.',
+    'Kubeconfig whose current context is a webhook that authenticates bearer tokens unknown to the server (TokenReview). Its server must be an https URL.',
   ),
   authenticationTokenWebhookVersion: flag(
     'Identity',
     type.anyText,
     'v1beta1',
-    'The version of the reviews that the webhook is sent, `v1beta1` or `v1`. It must respond with the same.',
+    'Version of the TokenReview that the webhook receives and returns: `v1beta1` or `v1`.',
   ),
   authenticationTokenWebhookCacheTtl: flag(
     'Identity',
     type.lifetime,
     120_000,
-    'How long the webhook is not asked again about a token that it has accepted, or refused without an error. 0: it is asked each time.',
+    'How long responses of the webhook are cached, except for errors. 0 disables the cache.',
   ),
 };

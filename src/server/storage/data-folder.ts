@@ -1,27 +1,27 @@
-/** Where a server keeps its files when no `--data-dir` names a folder. */
+/** The default data directories. */
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '../start-error.ts';
 
-/** The folder with the data directories of all domains; one of an earlier version is itself a data directory. */
+/** The folder of the data directories of all domains. In early versions it was the data directory itself. */
 const dataRoot = './orch-data';
 
-/** Whether a server has kept its files in a folder. */
+/** Whether the folder is the data directory of a server. */
 const isDataDir = (folder: string): boolean => ['store', 'ca.crt'].some((name) => existsSync(join(folder, name)));
 
 /** The data directory of a domain. */
 export const dataDirOf = (domain: string): string => (isDataDir(dataRoot) ? dataRoot : `${dataRoot}/${domain}`);
 
-/** A folder for one run of a server, which goes with the process. */
+/** Creates a temporary folder that is removed when the process exits. */
 export async function temporaryDataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The only data directory that there is, for commands that know no domain. @throws StartError */
+/** Finds the only data directory, for commands without a domain. @throws StartError */
 export async function onlyDataDir(): Promise<string> {
   if (isDataDir(dataRoot)) return dataRoot;
   const names = await readdir(dataRoot).catch(() => []);

@@ -61,7 +61,9 @@ function world() {
   const ignore = () => {};
   const log = { debug: ignore, info: ignore, warn: ignore, error: (...given: unknown[]) => errors.push(given) };
   return {
-    ...{ clock, inner, errors },
+    clock,
+    inner,
+    errors,
     run: async (path: string, options: ServerOptions = {}): Promise<Running> => {
       const server = await createServer(
         { controllers: '-*', securePort: 0, apiDomain: 'k8s.io', encryptionProviderConfig: path, ...options },

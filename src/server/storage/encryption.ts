@@ -16,9 +16,9 @@ import { pagesOf, type Store, StoreError } from '../../store/index.ts';
 import { secretsPrefix } from '../certificates/stored-keys.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { repeat } from '../repeat.ts';
-import { decodeFound, parseFound } from '../settings/configuration-file.ts';
+import { decodeDocument, parseDocument } from '../settings/configuration-file.ts';
 import type { ServerSettings } from '../settings/flags.ts';
-import { hashOf } from '../settings/followed-file.ts';
+import { fileHash } from '../settings/followed-file.ts';
 import { readPrivateKey } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 
@@ -32,7 +32,7 @@ interface EncryptionDependencies extends Pick<Dependencies, 'clock' | 'random' |
   readonly counts: { readonly encryption: EncryptionCounts };
 }
 
-export interface MaybeEncrypted {
+export interface OpenedEncryptedStore {
   readonly store: Store;
   /** Health checks of KMS plugins. */
   readonly checks: readonly HealthCheck[];
@@ -41,21 +41,22 @@ export interface MaybeEncrypted {
 const flagName = 'encryption-provider-config';
 /** How often the file is read again (ms). */
 const reloadMs = 60_000;
-/** How long replaced plugins serve what is under way (ms). */
+/** How long replaced plugins stay open for operations in flight (ms). */
 const retirementMs = 10_000;
-/** How often the start asks a KMS plugin that is not healthy, and how long it waits in between (ms). */
+/** Maximum number of attempts to start an unhealthy KMS plugin, and the delay between them (ms). */
 const startAttempts = 10;
 const attemptMs = 1_000;
 
 /**
- * The store, encrypted as the file says; the store itself without a file. Closes the store on failure.
+ * Wraps the store with the encryption that the file configures; returns the store itself without a file. Closes the store on
+ * failure.
  * @throws StartError
  */
-export async function encrypted(
+export async function openEncryptedStore(
   store: Store,
   settings: EncryptionSettings,
   dependencies: EncryptionDependencies,
-): Promise<MaybeEncrypted> {
+): Promise<OpenedEncryptedStore> {
   const path = settings.encryptionProviderConfig;
   if (path === undefined) return { store, checks: [] };
   const encryption = new Encryption(store, path, settings.etcdPrefix, dependencies);
@@ -68,29 +69,29 @@ export async function encrypted(
   }
 }
 
-/** A configuration that has been read. */
+/** A parsed configuration. */
 export interface LoadedEncryption {
   readonly configuration: EncryptionConfiguration;
-  /** Of the text of the file. */
+  /** The hash of the text of the file. */
   readonly hash: string;
 }
 
 /** The configuration in a file. @throws StartError */
 export async function loadEncryption(path: string, names: Names): Promise<LoadedEncryption> {
   const text = await readPrivateKey(flagName, path);
-  const found = parseFound(`--${flagName}`, path, text);
-  const configuration = decodeFound(encryptionFormat, found, names);
-  return { configuration, hash: hashOf(text) };
+  const document = parseDocument(`--${flagName}`, path, text);
+  const configuration = decodeDocument(encryptionFormat, document, names);
+  return { configuration, hash: fileHash(text) };
 }
 
-/** The resource whose rule a key or a prefix of keys has: secrets of the server itself are encrypted as secrets. */
+/** Maps a key, or a prefix of keys, to the resource whose rule applies. Secrets of the server use the rule of secrets. */
 export function encryptedResource(names: Names): (key: string) => GroupResource | undefined {
   const resourceOf = resourceFinder(builtinResources, names);
   const secrets = { group: '', resource: 'secrets' };
   return (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined);
 }
 
-class Encryption implements MaybeEncrypted {
+class Encryption implements OpenedEncryptedStore {
   readonly store: EncryptedStore;
   checks: readonly HealthCheck[] = [];
   readonly #path: string;
@@ -148,7 +149,7 @@ class Encryption implements MaybeEncrypted {
     encryption.keySources = () => opened.plugins.map(({ name, sources }) => [name, sources]);
   }
 
-  /** Follows the file. What it says is used once it is valid and its plugins are healthy; until then the last is. */
+  /** Reloads the file. A configuration is used once it is valid and its plugins are healthy. */
   async #reload(): Promise<void> {
     const { clock, log, counts } = this.#dependencies;
     const { reloads } = counts.encryption;
@@ -167,20 +168,20 @@ class Encryption implements MaybeEncrypted {
     } catch (error) {
       opened?.close();
       reloads.add({ status: 'failure' }, clock.now());
-      // The next attempts fail alike until the file is mended.
+      // The same failure is logged once.
       if (messageOf(error) !== this.#failure) log.error('failed to reload the encryption configuration', { error });
       this.#failure = messageOf(error);
     }
   }
 
-  /** Uses keys that may be had now, and were not before. */
+  /** Uses keys that have become available. */
   async #refresh(): Promise<void> {
     if (!this.#started) return;
     this.store.recheck();
     try {
       await this.#rewriteOwnSecrets();
     } catch (error) {
-      this.#dependencies.log.error('failed to encrypt the secrets of the server with the present key', { error });
+      this.#dependencies.log.error('failed to encrypt the secrets of the server with the current key', { error });
     }
   }
 
@@ -195,11 +196,11 @@ class Encryption implements MaybeEncrypted {
     this.#retired.add(close);
   }
 
-  /** Encrypts this server's own secrets with the present key: nobody else writes them again. @throws StoreError */
+  /** Encrypts the secrets of the server with the current key. @throws StoreError */
   async #rewriteOwnSecrets(): Promise<void> {
     for await (const { entries } of pagesOf(this.store, { prefix: secretsPrefix })) {
       for (const { key, value, revision, stale } of entries) {
-        // Another server that was first has done the same. What cannot be decrypted is empty.
+        // Another server may have done the same. Values that cannot be decrypted are empty.
         if (stale === true && value.length > 0) await this.store.commit([{ key, revision }], [{ key, value }]);
       }
     }
@@ -225,7 +226,7 @@ const checkOf = (name: string, plugin: { check(): Promise<void> }): HealthCheck 
   endpoints: ['healthz', 'livez', 'readyz'],
 });
 
-/** @throws StartError when a plugin cannot be used for too long */
+/** Starts the plugins. @throws StartError when one stays unhealthy */
 export async function startPlugins({ plugins }: OpenedEncryption): Promise<void> {
   for (const plugin of plugins) {
     for (let attempt = 1; !(await isStarted(plugin, attempt)); attempt++) await pause(attemptMs);

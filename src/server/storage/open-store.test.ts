@@ -4,7 +4,7 @@ import { etcdPath } from '../../../test/support/requirements.ts';
 import type { Clock, Random } from '../../meta/index.ts';
 import { startEtcd, type TestEtcd } from '../../store/testing/etcd.ts';
 import { defaultSettings } from '../settings/flags.ts';
-import { openStore, placeOf } from './open-store.ts';
+import { describeStore, openStore } from './open-store.ts';
 
 const random: Random = { uuid: randomUUID, integer: (below) => Math.floor(Math.random() * below) };
 /** Timers run fifty times as fast. */
@@ -51,6 +51,6 @@ describe.skipIf(program === undefined)('a store over etcd', () => {
     const store = await opening;
     expect((await store.commit([], [{ key: '/a', value: Buffer.from('{}') }])).ok).toBe(true);
     await store.close();
-    expect(placeOf(settings)).toBe(`etcd at ${etcd.servers[0]} below /registry`);
+    expect(describeStore(settings)).toBe(`etcd at ${etcd.servers[0]} below /registry`);
   });
 });

@@ -9,18 +9,18 @@ import {
   type Store,
   StoreError,
 } from '../../store/index.ts';
-import { readAuthorities, readGivenPair } from '../certificates/tls.ts';
-import { ensureFolder } from '../commands/files.ts';
+import { readAuthorities, readCertificatePair } from '../certificates/tls.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { ensureFolder } from '../private-files.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
 type OpenDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly observer?: LmdbObserver };
 
-/** Interval at which a store is tried again that is not available (ms). */
+/** Interval between attempts to open an unavailable store (ms). */
 const retryMs = 1_000;
 
-/** The store of the settings. Waits for etcd for as long as it is not available. @throws StartError */
+/** Opens the store of the settings. Waits until etcd is available. @throws StartError */
 export async function openStore(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
   const { clock, observer } = dependencies;
   const { store, dataDir, etcdCompactionInterval: historyMs } = settings;
@@ -31,14 +31,14 @@ export async function openStore(settings: ServerSettings, dependencies: OpenDepe
     await ensureFolder(dataDir);
     return await openLmdbStore({ path: join(dataDir, 'store'), clock, historyMs, ...(observer && { observer }) });
   } catch (error) {
-    // The message of a StoreError already names the fix.
+    // The message of a StoreError names the fix.
     if (error instanceof StoreError) throw new StartError(error.message, error);
     throw new StartError(`the folder ${dataDir} cannot be used: ${systemReason(error)}`, error);
   }
 }
 
-/** Where objects are, for messages. */
-export function placeOf({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
+/** Describes the location of the store, for messages. */
+export function describeStore({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
   if (store === 'etcd') return `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
   return store === 'memory' || dataDir === undefined ? 'memory' : `the data directory ${dataDir}`;
 }
@@ -48,16 +48,20 @@ type EtcdSettings = Pick<
   'etcdServers' | 'etcdPrefix' | 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile' | 'etcdCompactionInterval'
 >;
 
-/** The options of the store over etcd, whose files are checked. @throws StartError */
-export async function etcdOptionsOf(
+/** The options of the store over etcd. Validates its files. @throws StartError */
+export async function etcdStoreOptions(
   settings: EtcdSettings,
   { clock, random, log }: OpenDependencies,
 ): Promise<EtcdStoreOptions> {
   const { etcdServers: servers, etcdCafile: cafile, etcdCertfile: certfile, etcdKeyfile: keyfile } = settings;
   if (cafile !== undefined) await readAuthorities('etcd-cafile', cafile);
-  await readGivenPair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
+  await readCertificatePair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
   return {
-    ...{ servers, clock, random, prefix: settings.etcdPrefix, historyMs: settings.etcdCompactionInterval },
+    servers,
+    clock,
+    random,
+    prefix: settings.etcdPrefix,
+    historyMs: settings.etcdCompactionInterval,
     ...(cafile === undefined ? {} : { cafile }),
     ...(certfile === undefined || keyfile === undefined ? {} : { certfile, keyfile }),
     warn: log.warn,
@@ -66,7 +70,7 @@ export async function etcdOptionsOf(
 
 async function waitForEtcd(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
   const { clock, log } = dependencies;
-  const options = await etcdOptionsOf(settings, dependencies);
+  const options = await etcdStoreOptions(settings, dependencies);
   const { servers } = options;
   log.info('connecting to etcd', { servers });
   const late: EtcdStoreOptions['late'] = (servers) =>

@@ -1,23 +1,23 @@
 import { type Clock, statusError } from '../../meta/index.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 
-/** Checks whether the store of a server can be used, which take two seconds at most. */
+/** Health checks of the store, each with a timeout of two seconds. */
 export interface StoreChecks {
-  /** Rejects when the store cannot be read. It may be silent for five seconds, as long as etcd takes to elect a leader. */
+  /** Rejects when the store cannot be read. Tolerates a silence of five seconds, in which etcd elects a leader. */
   readonly readable: () => Promise<void>;
-  /** Rejects when writes fail; with a StatusError when that is for lack of space. */
+  /** Rejects when writes fail; with a StatusError when no space is left. */
   readonly writable: () => Promise<void>;
 }
 
-/** How long an answer is waited for (ms), and how long one counts when the next one is late. */
-const patienceMs = 2_000;
+/** Timeout of a check, time after which a response is late, and how long the last response then counts (ms). */
+const timeoutMs = 2_000;
 const lateMs = 1_000;
 const answerCountsMs = 5_000;
 
-/** A key that no store has. */
+/** A key that never exists. */
 const probe = '/health';
 
-/** Rejects when the store cannot be read, nor opened again by a commit. */
+/** Rejects when the store can neither be read nor reopened by a commit. */
 export async function readStore(store: Pick<Store, 'get' | 'commit'>): Promise<void> {
   try {
     await store.get(probe);
@@ -46,12 +46,12 @@ export function storeChecks(store: Pick<Store, 'get' | 'commit'>, clock: Clock):
   };
 }
 
-/** Rejects when `work` takes too long; resolves when it is late and that is forgiven. */
-function within(clock: Clock, work: Promise<unknown>, forgiven: () => boolean): Promise<void> {
+/** Rejects after the timeout; resolves early when `work` is late and `isTolerated` returns true. */
+function within(clock: Clock, work: Promise<unknown>, isTolerated: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancels = [
-      clock.after(lateMs, () => forgiven() && resolve()),
-      clock.after(patienceMs, () => reject(new Error(`no answer within ${patienceMs} ms`))),
+      clock.after(lateMs, () => isTolerated() && resolve()),
+      clock.after(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs} ms`))),
     ];
     work
       .then(() => resolve(), reject)

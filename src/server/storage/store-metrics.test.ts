@@ -42,7 +42,10 @@ async function start(...given: Parameters<typeof createServer>) {
 
 const path = '/apis/apps/v1/namespaces/default/controllerrevisions';
 const named = (name: string, labels = {}) => ({
-  ...{ apiVersion: 'apps/v1', kind: 'ControllerRevision', data: {}, revision: 1 },
+  apiVersion: 'apps/v1',
+  kind: 'ControllerRevision',
+  data: {},
+  revision: 1,
   metadata: { name, labels },
 });
 

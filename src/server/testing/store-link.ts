@@ -34,7 +34,7 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
   /** Ends the calls that were not answered. */
   const unanswered: (() => void)[] = [];
   const watches = new Set<(error: StoreError) => void>();
-  const held = new Map<string, (() => void)[]>();
+  const pausedWatches = new Map<string, (() => void)[]>();
   const unansweredCall = (failure: () => StoreError) =>
     new Promise<never>((_, reject) => {
       unanswered.push(() => reject(failure()));
@@ -46,8 +46,8 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
     if (state === 'silent') return unansweredCall(failure);
     return make().then((answer) => (state === 'silent' ? unansweredCall(failure) : answer));
   };
-  const tell = (prefix: string, deliver: () => void) => {
-    const [, queue] = [...held].find(([begin]) => prefix.startsWith(begin)) ?? [];
+  const notify = (prefix: string, deliver: () => void) => {
+    const [, queue] = [...pausedWatches].find(([begin]) => prefix.startsWith(begin)) ?? [];
     if (queue !== undefined) queue.push(deliver);
     else if (lateMs > 0) setTimeout(deliver, lateMs);
     else deliver();
@@ -62,8 +62,8 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
       if (error !== undefined) sink.error(error);
     };
     const listener: WatchSink = {
-      batch: (revision, changes) => tell(prefix, () => open && state === 'up' && sink.batch(revision, changes)),
-      error: (error) => tell(prefix, () => end(error)),
+      batch: (revision, changes) => notify(prefix, () => open && state === 'up' && sink.batch(revision, changes)),
+      error: (error) => notify(prefix, () => end(error)),
     };
     watches.add(end);
     const inner = state === 'up' && !closed ? under.watch(prefix, after, listener, ...(rest as [])) : undefined;
@@ -83,7 +83,7 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       const failure = name === 'commit' ? unknown : away;
-      return (...given: unknown[]) => call(() => Reflect.apply(value, target, given) as Promise<unknown>, failure);
+      return (...args: unknown[]) => call(() => Reflect.apply(value, target, args) as Promise<unknown>, failure);
     },
   });
   return {
@@ -98,10 +98,10 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
       for (const end of [...watches]) end(away());
     },
     holdWatches(prefix) {
-      held.set(prefix, []);
+      pausedWatches.set(prefix, []);
       return () => {
-        const queue = held.get(prefix) ?? [];
-        held.delete(prefix);
+        const queue = pausedWatches.get(prefix) ?? [];
+        pausedWatches.delete(prefix);
         for (const deliver of queue) deliver();
       };
     },

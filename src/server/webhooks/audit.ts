@@ -25,10 +25,10 @@ type AuditDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
 
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 3_600_000;
-/** Timeout of a request to the webhook (ms), its largest response (bytes), and how many requests are sent at a time. */
+/** Timeout of a request to the webhook (ms), maximum size of a response in bytes, and maximum number of concurrent requests. */
 const webhookLimits = { timeoutMs: 30_000, maxAnswer: mebibyte, maxRequests: 8 };
 
-/** The auditor of the settings; undefined where they name neither a log nor a webhook. @throws StartError */
+/** Opens the auditor of the settings; undefined when they configure neither a log nor a webhook. @throws StartError */
 export async function openAuditor(
   settings: ServerSettings,
   dependencies: AuditDependencies,
@@ -47,7 +47,7 @@ export async function openAuditor(
   return {
     ...auditor,
     async close(graceMs) {
-      // The timers of the clock do not keep the process alive.
+      // Timers of the clock do not keep the process alive.
       const alive = setInterval(() => {}, 1_000);
       await auditor.close(graceMs).finally(() => clearInterval(alive));
     },

@@ -1,13 +1,14 @@
 import type { KindPlace, PluginInitializer } from '../../admission/index.ts';
 import { formatGroupVersion } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
+import type { Backend } from '../backend.ts';
 
-/** Finds the resource of a kind among those that are served now. */
-export function kindFinder(registry: () => Registry): PluginInitializer['findKind'] {
+/** Finds the served resource of a kind. */
+export function kindFinder(backend: Pick<Backend, 'registry'>): PluginInitializer['findKind'] {
   let kinds: Map<string, KindPlace> | undefined;
   let of: Registry['resources'] | undefined;
   return (apiVersion, kind) => {
-    const { resources } = registry();
+    const { resources } = backend.registry;
     if (kinds === undefined || resources !== of) {
       kinds = kindsOf(resources);
       of = resources;

@@ -4,17 +4,18 @@ import type { Metrics } from '../../http/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError } from '../../meta/index.ts';
 import { requestedSubject } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
+import type { ResourceList } from '../../rules/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Namespace, ResourceQuota } from '../../types/core-v1.ts';
-import type { ResourceList } from '../../types/resource-list.ts';
+import type { Backend } from '../backend.ts';
 import type { Log } from '../dependencies.ts';
 import type { AdmissionFiles } from '../settings/admission-configuration.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
-import { webhookFailures } from './webhook-failures.ts';
-import { retriedCall } from './webhook-retries.ts';
+import { webhookFailures } from './throttled-warnings.ts';
+import { withRetries } from './webhook-retries.ts';
 
-/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+/** Maximum number of concurrent reviews of a webhook: more than the default limit of concurrent writes. */
 const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
@@ -30,11 +31,10 @@ interface InitializerOptions extends AdmissionFiles {
   readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
   readonly findKind: PluginInitializer['findKind'];
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
-  /** Called no earlier than in a write: plugins are made before the registry. */
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
 }
 
-/** What admission plugins are given: the server's objects, its authorizer and its settings. */
+/** The dependencies of admission plugins: the server's objects, its authorizer and its settings. */
 export function pluginInitializer({
   names,
   random,
@@ -48,7 +48,7 @@ export function pluginInitializer({
   webhooks,
   metrics,
   settings,
-  registry,
+  backend,
   findKind,
 }: InitializerOptions): PluginInitializer {
   return {
@@ -65,19 +65,19 @@ export function pluginInitializer({
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
-        : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
+        : withRetries({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
     objects: {
-      get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
-      getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),
-      selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
-      list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
-      cached: (resource, namespace) => registry().objects.cached(resource, namespace),
-      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
+      get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
+      getAs: (as, namespace, name) => backend.registry.objects.getAs(as, namespace, name),
+      selectAs: (as, namespace, selector) => backend.registry.objects.selectAs(as, namespace, selector),
+      list: (resource, namespace, latest) => backend.registry.objects.list(resource, namespace, latest),
+      cached: (resource, namespace) => backend.registry.objects.cached(resource, namespace),
+      derived: (resource, compute) => onFirstCall(() => backend.registry.objects.derived(resource, compute)),
     },
-    namespace: (name, latest) => registry().objects.namespace(name, latest),
+    namespace: (name, latest) => backend.registry.objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     authorizeAccess: ({ selectors, ...attributes }) => {
-      const withSelectors = registry().features.AuthorizeWithSelectors;
+      const withSelectors = backend.registry.features.AuthorizeWithSelectors;
       return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
     },
     findKind,
@@ -85,18 +85,18 @@ export function pluginInitializer({
       notReady: settings.defaultNotReadyTolerationSeconds,
       unreachable: settings.defaultUnreachableTolerationSeconds,
     },
-    createNamespace: (name) => createNamespace(registry(), name),
-    updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
+    createNamespace: (name) => createNamespace(backend.registry, name),
+    updateQuotaStatus: (quota, used) => writeUsed(backend.registry, quota, used),
     requestedSubject,
   };
 }
 
-/** A function that is made by its first call. */
+/** Creates the function at its first call. */
 function onFirstCall<T>(make: () => () => T): () => T {
-  let made: (() => T) | undefined;
+  let compute: (() => T) | undefined;
   return () => {
-    made ??= make();
-    return made();
+    compute ??= make();
+    return compute();
   };
 }
 
@@ -105,7 +105,7 @@ async function createNamespace({ objects }: Registry, name: string): Promise<voi
   await objects.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
-/** Updates `status.used`; undefined when the quota was deleted, or its resourceVersion is no longer the given one. */
+/** Updates `status.used`; resolves with undefined when the quota was deleted or changed. */
 async function writeUsed({ objects }: Registry, quota: Quota, used: ResourceList): Promise<Quota | undefined> {
   try {
     return await objects.update(ResourceQuota, { ...quota, status: { ...quota.status, used } }, 'status');

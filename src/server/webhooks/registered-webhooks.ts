@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
-import { Shares } from '../../http/index.ts';
+import { FairLimit } from '../../http/index.ts';
+import type { Receiving } from './read-response.ts';
 import { createWebhookClient, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 import { post } from './webhook-post.ts';
-import type { Receiving } from './whole-response.ts';
 
 export interface RegisteredWebhooks {
   /**
-   * `atOnce`: how many requests are sent at a time; the others wait, within their timeout. Without `credentials` the
-   * webhook is called without.
+   * `atOnce`: maximum number of concurrent requests; further ones wait within their timeout. Default of `credentials`:
+   * none.
    */
   postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
   /** The webhook of a kubeconfig; `atOnce` as for the others. Throws for certificates that are not PEM. */
@@ -19,7 +19,7 @@ export interface RegisteredWebhooks {
 }
 
 export interface RegisteredWebhooksOptions {
-  /** An address at which a service is reached. Rejects with the reason why there is none. */
+  /** Resolves with an address of a service. Rejects with the reason when there is none. */
   readonly locateService: (
     namespace: string,
     name: string,
@@ -27,36 +27,32 @@ export interface RegisteredWebhooksOptions {
   ) => Promise<{ readonly host: string; readonly port: string }>;
 }
 
-/** The largest response (bytes). */
+/** Maximum size of a response in bytes. */
 const maxAnswer = 8 * 1024 * 1024;
-/** Bytes of responses that are arriving, of all webhooks; one has no more of them than are left for others. */
+/** Maximum number of bytes of incomplete responses of all webhooks; one may use at most as many as remain for others. */
 const maxReceiving = 128 * 1024 * 1024;
-/** How many clients are kept; the connections of others are closed when they have been idle. */
+/** Maximum number of clients; the connections of others close once they are idle. */
 const maxClients = 256;
-/** The timeout of a request that has none of its own (ms). */
+/** Default timeout of a request (ms). */
 const defaultMs = 30_000;
 
 const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization: undefined };
 
-/** The webhooks that objects of the API register. Those with the same registration share their connections. */
+/** The webhooks that API objects register. Equal registrations share their connections. */
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
   const opened: WebhookClient[] = [];
-  const shares = new Shares(maxReceiving);
+  const shares = new FairLimit(maxReceiving);
   const receivingOf = (place: string): Receiving => ({
-    take: (bytes) => {
-      const fits = shares.fits(place, bytes, false);
-      if (fits) shares.take(place, bytes);
-      return fits;
-    },
-    give: (bytes) => shares.give(place, bytes),
+    take: (bytes) => shares.tryTake(place, bytes),
+    give: (bytes) => shares.release(place, bytes),
   });
   const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, maxAnswer, receiving: receivingOf(href) });
   const closing = new AbortController();
-  // Every call under way listens.
+  // Every pending call adds a listener.
   setMaxListeners(0, closing.signal);
-  const clientOf = (key: string, ...made: Parameters<typeof makeClient>): WebhookClient => {
-    const client = clients.get(key) ?? makeClient(...made);
+  const clientOf = (key: string, ...args: Parameters<typeof createClient>): WebhookClient => {
+    const client = clients.get(key) ?? createClient(...args);
     clients.delete(key);
     clients.set(key, client);
     for (const oldest of clients.keys()) {
@@ -65,7 +61,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     }
     return client;
   };
-  const makeClient = (
+  const createClient = (
     registration: RegisteredWebhook,
     maxRequests: number,
     credentials: WebhookCredentials | undefined,
@@ -113,7 +109,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
 
 const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;
 
-/** The URL that tells the webhook how long it may take. */
+/** Adds the timeout to the URL of a webhook. */
 const withTimeout = (url: string, timeoutMs: number): string =>
   `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1_000)}s`;
 

@@ -2,8 +2,8 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import type { Socket } from 'node:net';
 import { PacedSocket } from '../../http/index.ts';
 import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
+import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
-import { type Receiving, wholeResponse } from './whole-response.ts';
 
 /** The response of a webhook. */
 export interface WebhookAnswer {
@@ -12,13 +12,13 @@ export interface WebhookAnswer {
   readonly body: Buffer;
 }
 
-/** What is special to one request. */
+/** The parameters of one request. */
 export interface WebhookCall {
-  /** At the same place as that of the client. */
+  /** A URL with the origin of the client. */
   readonly url: URL;
   /** Timeout (ms). */
   readonly timeoutMs: number;
-  /** The header of this name. Absent: it is not sent. */
+  /** The `traceparent` header, if any. */
   readonly traceparent?: string | undefined;
 }
 
@@ -33,27 +33,27 @@ export interface WebhookClient {
 export interface WebhookClientOptions {
   /** Timeout of a request (ms). */
   readonly timeoutMs: number;
-  /** The largest response (bytes). */
+  /** Maximum size of a response in bytes. */
   readonly maxAnswer: number;
-  /** Is asked before more bytes of a response are held, and told when they no longer arrive. Default: all are held. */
+  /** Limits the bytes of incomplete responses. Default: no limit. */
   readonly receiving?: Receiving;
-  /** How many requests it sends at a time; the others wait, within their timeout. */
+  /** Maximum number of concurrent requests; further ones wait within their timeout. */
   readonly maxRequests: number;
-  /** Where to connect to in place of the host of the URL. */
+  /** Resolves with the address to connect to. Default: the host of the URL. */
   readonly locate?: () => Promise<{ readonly host: string; readonly port: string }>;
 }
 
-/** How long a connection may be idle (ms). */
+/** Idle timeout of connections (ms). */
 const idleMs = 90_000;
 
-/** Its connections are parsed in the turns of the server. */
+/** An agent whose connections are read in the turns of the server. */
 class PacedAgent extends Agent {
   override createConnection(options: RequestOptions): PacedSocket {
     return new PacedSocket(super.createConnection(options) as Socket, serverTurns());
   }
 }
 
-/** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
+/** Creates a client with its own TLS connections. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
   { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
@@ -64,7 +64,7 @@ export function createWebhookClient(
     maxSockets: maxRequests,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: !skipVerify,
-    // A certificate that is trusted needs no issuer that is, as with the reference server.
+    // A trusted certificate needs no trusted issuer, as with the reference server.
     ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
     ...(serverName === undefined ? {} : { servername: serverName }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
@@ -94,17 +94,17 @@ export function createWebhookClient(
   };
 }
 
-/** The shortest credentials that are removed from responses (characters): shorter ones occur in any text. */
+/** Minimum length of credentials that are removed from responses: shorter ones occur in any text. */
 const minSecret = 8;
 
-/** The body of a response without the credentials of the request: messages quote responses. */
+/** Removes the credentials of the request from a response, because messages quote responses. */
 function withoutCredentials(body: Buffer, header: string): Buffer {
   const secret = header.slice(header.indexOf(' ') + 1);
   if (secret.length < minSecret || !body.includes(secret)) return body;
   return Buffer.from(body.toString().replaceAll(secret, '<credentials>'));
 }
 
-/** Work with a signal that aborts after a time, and when another one does. */
+/** Calls `work` with a signal that aborts after a timeout, or when `aborted` does. */
 async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort();
@@ -120,7 +120,7 @@ async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortS
   }
 }
 
-/** Sends the request, and again when a connection that was idle has been closed meanwhile. */
+/** Sends the request, and repeats it once when an idle connection was closed meanwhile. */
 async function send(
   url: URL,
   options: RequestOptions,
@@ -131,7 +131,7 @@ async function send(
   const outgoing = request(url, options);
   outgoing.end(body);
   try {
-    const { incoming, body: received } = await wholeResponse(outgoing, limits.maxAnswer, limits.receiving);
+    const { incoming, body: received } = await readResponse(outgoing, limits.maxAnswer, limits.receiving);
     const { statusCode: status = 0, headers } = incoming;
     return { status, contentType: headers['content-type'] ?? '', body: received };
   } catch (error) {

@@ -4,27 +4,27 @@ import { isJsonObject, type Json, type JsonObject, StatusError } from '../../met
 import { readFileOf } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 
-/** The credentials with which a webhook is called. */
+/** The credentials for a webhook. */
 export interface WebhookUser {
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** The `Authorization` header; undefined: none. */
+  /** Resolves with the `Authorization` header; undefined without one. */
   readonly authorization: (() => Promise<string>) | undefined;
 }
 
-/** Where a webhook is, how it is trusted, and with which credentials it is called. */
+/** The address of a webhook, how its certificate is verified, and its credentials. */
 export interface WebhookConfig extends WebhookUser {
   readonly url: URL;
   /** CA bundle in PEM; undefined: the authorities that Node trusts. */
   readonly ca: string | undefined;
-  /** The name in the certificate of the webhook, where it is not the host of the URL. */
+  /** The name in the certificate of the webhook. Default: the host of the URL. */
   readonly serverName: string | undefined;
   readonly skipVerify: boolean;
 }
 
-/** The credentials for webhooks by their hosts. */
+/** The credentials for webhooks by host. */
 export interface WebhookCredentials {
-  /** The kubeconfig that they are from. */
+  /** The kubeconfig with the credentials. */
   readonly path: string;
   /** Undefined: the webhook is called without credentials. */
   readonly userFor: (host: string, port: string) => WebhookUser | undefined;
@@ -42,20 +42,20 @@ const sourceOf = (setting: string, path: string, what = ''): Source => ({
 });
 
 /**
- * Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. `what`: what is wrong
- * where its content is. @throws StartError
+ * Reads the webhook of the current context from the kubeconfig of a setting, such as `--flag`. `what` prefixes messages about
+ * its content. @throws StartError
  */
 export async function readWebhookConfig(setting: string, path: string, what = ''): Promise<WebhookConfig> {
   const source = sourceOf(setting, path, what);
   const { where } = source;
-  const config = parsed(await readFileOf(setting, path), where);
+  const config = parseKubeconfig(await readFileOf(setting, path), where);
   const current = textOf(config, 'current-context', where);
-  const context = named(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
+  const context = requireEntry(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
   const clusterName = textOf(context, 'cluster', where);
-  const cluster = named(config, 'clusters', 'cluster', clusterName, where);
+  const cluster = requireEntry(config, 'clusters', 'cluster', clusterName, where);
   const userName = textOf(context, 'user', where);
-  const user = userName === undefined ? {} : (find(config, 'users', 'user', userName) ?? {});
-  refuse(cluster, ['proxy-url'], where);
+  const user = userName === undefined ? {} : (findEntry(config, 'users', 'user', userName) ?? {});
+  rejectFields(cluster, ['proxy-url'], where);
   const skipVerify = cluster['insecure-skip-tls-verify'] === true;
   const ca = await pemOf(cluster, 'certificate-authority', source);
   if (skipVerify && ca !== undefined) {
@@ -70,19 +70,20 @@ export async function readWebhookConfig(setting: string, path: string, what = ''
   };
 }
 
-/** Reads the kubeconfig of a setting whose users are named after the webhooks for which they are. @throws StartError */
+/** Reads the kubeconfig of a setting whose users are named after the hosts of webhooks. @throws StartError */
 export async function readWebhookCredentials(setting: string, path: string): Promise<WebhookCredentials> {
   const source = sourceOf(setting, path);
   const { where } = source;
-  const config = parsed(await readFileOf(setting, path), where);
-  const given: Json = config['users'] ?? [];
+  const config = parseKubeconfig(await readFileOf(setting, path), where);
+  const entries: Json = config['users'] ?? [];
   const users = new Map<string, WebhookUser>();
-  for (const entry of Array.isArray(given) ? given : []) {
+  for (const entry of Array.isArray(entries) ? entries : []) {
     const name = isJsonObject(entry) ? textOf(entry, 'name', where) : undefined;
-    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), name, source));
+    if (name !== undefined)
+      users.set(name, await readUser(requireEntry(config, 'users', 'user', name, where), name, source));
   }
   const current = textOf(config, 'current-context', where);
-  const context = current === undefined ? {} : named(config, 'contexts', 'context', current, where);
+  const context = current === undefined ? {} : requireEntry(config, 'contexts', 'context', current, where);
   const fallback = users.get('*') ?? users.get(textOf(context, 'user', where) ?? '');
   return {
     path,
@@ -97,13 +98,13 @@ export async function readWebhookCredentials(setting: string, path: string): Pro
   };
 }
 
-/** The names of users for a host: its own, and those for all hosts of its domains. */
+/** The names of users for a host: the host, and wildcards of its domains. */
 function namesOf(target: string): string[] {
   const labels = target.split('.');
   return [target, ...labels.slice(1).map((_, i) => `*.${labels.slice(i + 1).join('.')}`)];
 }
 
-/** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
+/** Reads `<field>-data`, otherwise the file of `<field>`. */
 async function pemOf(from: JsonObject, field: string, { path, where }: Source): Promise<string | undefined> {
   const data = textOf(from, `${field}-data`, where);
   if (data !== undefined) return Buffer.from(data, 'base64').toString();
@@ -113,7 +114,7 @@ async function pemOf(from: JsonObject, field: string, { path, where }: Source): 
 
 async function readUser(user: JsonObject, name: string | undefined, source: Source): Promise<WebhookUser> {
   const { where } = source;
-  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
+  rejectFields(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
   const [cert, key] = [await pemOf(user, 'client-certificate', source), await pemOf(user, 'client-key', source)];
   if (cert !== undefined && key === undefined) {
     const why = `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`;
@@ -127,7 +128,7 @@ async function readUser(user: JsonObject, name: string | undefined, source: Sour
 
 function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser['authorization'] {
   const tokenFile = textOf(user, 'tokenFile', where);
-  // The file is read for each request, because tokens are renewed there.
+  // Read for each request, because tokens in the file are renewed.
   if (tokenFile !== undefined) {
     const file = resolve(dirname(path), tokenFile);
     return async () => `Bearer ${(await readFileOf(`${where}: tokenFile`, file)).trim()}`;
@@ -140,7 +141,7 @@ function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser
   return async () => `Basic ${basic}`;
 }
 
-function parsed(text: string, where: string): JsonObject {
+function parseKubeconfig(text: string, where: string): JsonObject {
   try {
     const { value, findings } = parseYaml(Buffer.from(text));
     if (findings.length > 0) throw new StartError(`${where}: ${findings.join('; ')}`);
@@ -152,7 +153,7 @@ function parsed(text: string, where: string): JsonObject {
   throw new StartError(`${where}: it is not a kubeconfig: its kind must be Config`);
 }
 
-/** What clients of the field say of a current context that is not there. */
+/** The message of other clients about a missing current context. */
 const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefined): string =>
   current === undefined ||
   !Array.isArray(contexts) ||
@@ -160,32 +161,38 @@ const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefin
     ? ''
     : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
 
-/** The entry of a list that has a name. @throws StartError when there is none */
-function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
+/** Finds an entry of a list by name. @throws StartError when it is missing */
+function requireEntry(
+  config: JsonObject,
+  list: string,
+  what: string,
+  name: string | undefined,
+  where: string,
+): JsonObject {
   if (name === undefined) throw new StartError(`${where}: it must have a current-context with a cluster`);
-  const entry = find(config, list, what, name);
+  const entry = findEntry(config, list, what, name);
   if (entry !== undefined) return entry;
   throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
 }
 
-/** The entry of a list that has a name; undefined when there is none. */
-function find(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
+/** Finds an entry of a list by name; undefined when it is missing. */
+function findEntry(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
   const entries = config[list];
-  const found = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
-  const entry = isJsonObject(found ?? null) ? ((found as JsonObject)[what] ?? null) : null;
+  const item = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
+  const entry = isJsonObject(item ?? null) ? ((item as JsonObject)[what] ?? null) : null;
   return isJsonObject(entry) ? entry : undefined;
 }
 
-/** The text of a field; undefined where it is absent or empty. */
+/** The text of a field; undefined when it is absent or empty. @throws StartError */
 function textOf(from: JsonObject, field: string, where: string): string | undefined {
   const value = from[field] ?? '';
   if (typeof value !== 'string') throw new StartError(`${where}: ${field} must be a string`);
   return value === '' ? undefined : value;
 }
 
-function refuse(from: JsonObject, fields: readonly string[], where: string): void {
-  const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
-  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
+function rejectFields(from: JsonObject, fields: readonly string[], where: string): void {
+  const field = fields.find((name) => from[name] !== undefined && from[name] !== null);
+  if (field !== undefined) throw new StartError(`${where}: ${field} is not supported`);
 }
 
 function urlOf(text: string | undefined, cluster: string | undefined, where: string): URL {

@@ -1,4 +1,4 @@
-/** Calls of webhooks, with failures as the reference server tells them. */
+/** Calls of webhooks, with the error messages of the reference server. */
 import { isIP } from 'node:net';
 import { WebhookFailure } from '../../admission/index.ts';
 import { dialFailure } from '../../http/index.ts';
@@ -6,8 +6,8 @@ import { type ByteString, isJsonObject, readJsonText } from '../../meta/index.ts
 import type { WebhookAnswer, WebhookCall, WebhookClient } from './webhook-client.ts';
 
 /**
- * Posts to the URL, and returns the body of a successful response. Rejects with a WebhookFailure for another response, and
- * with an error whose message says why there is none.
+ * Posts to the URL and resolves with the body of a successful response. Rejects with a WebhookFailure for any other response,
+ * and with an Error when there is none.
  */
 export async function post(
   client: WebhookClient,
@@ -20,21 +20,21 @@ export async function post(
   const answer = await client.post(body, closing, { url, ...call }).catch((error: unknown) => {
     throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
   });
-  return contentOf(answer);
+  return successBody(answer);
 }
 
-/** Why there is no response. */
+/** The message when there is no response. */
 function failureText(error: unknown, url: URL): string {
   if (!(error instanceof Error)) return 'unknown failure';
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'context deadline exceeded';
-  // An attempt for each address of a name.
+  // A name may have several addresses, with an attempt for each.
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const { address, port } = cause as { readonly address?: string; readonly port?: number };
   const place = { host: address ?? url.hostname.replace(/^\[|\]$/g, ''), port: String(port ?? (url.port || 443)) };
   return certificateFault(cause) ?? dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
 }
 
-/** A certificate of another host. */
+/** The message about a certificate of another host. */
 function certificateFault(error: Error): string | undefined {
   if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined;
   const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
@@ -47,10 +47,10 @@ function certificateFault(error: Error): string | undefined {
   return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
 }
 
-/** How much of a response that is no success is shown (bytes). */
-const maxShown = 2_048;
+/** Maximum size of the excerpt of an error response in bytes. */
+const maxExcerptBytes = 2_048;
 
-const refusals: { readonly [status: number]: string } = {
+const messages: { readonly [status: number]: string } = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
@@ -63,28 +63,28 @@ const refusals: { readonly [status: number]: string } = {
 };
 
 /** The body of a successful response. */
-function contentOf({ status, contentType, body }: WebhookAnswer): Uint8Array {
+function successBody({ status, contentType, body }: WebhookAnswer): Uint8Array {
   if (status < 200 || status > 206) throw new WebhookFailure(status, statusFailure(status, contentType, body));
   if (body.length > 0) return body;
   throw new Error(`0-length response with status code: ${status} and content type: ${contentType}`);
 }
 
 function statusFailure(status: number, contentType: string, body: Buffer): string {
-  const sent = readJsonText(body.toString());
-  if (isJsonObject(sent ?? null)) {
-    const { kind, status: outcome, message } = sent as { readonly [name: string]: unknown };
+  const payload = readJsonText(body.toString());
+  if (isJsonObject(payload ?? null)) {
+    const { kind, status: outcome, message } = payload as { readonly [name: string]: unknown };
     if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;
   }
   const isText = contentType === '' || contentType.startsWith('text/');
-  const shown = isText ? body.subarray(0, maxShown).toString().trim() : 'unknown';
-  if (status === 403 || status === 415) return shown;
+  const excerpt = isText ? body.subarray(0, maxExcerptBytes).toString().trim() : 'unknown';
+  if (status === 403 || status === 415) return excerpt;
   if (status === 406) {
     const why = 'the server was unable to respond with a content type that the client supports';
-    return shown === '' || shown === 'unknown' ? why : shown;
+    return excerpt === '' || excerpt === 'unknown' ? why : excerpt;
   }
-  const known = refusals[status];
-  if (known !== undefined) return known;
+  const message = messages[status];
+  if (message !== undefined) return message;
   if (status >= 500)
-    return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
+    return `an error on the server (${JSON.stringify(excerpt)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
 }

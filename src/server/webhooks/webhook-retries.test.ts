@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { WebhookFailure } from '../../admission/index.ts';
 import type { ByteString } from '../../meta/index.ts';
-import { retriedCall } from './webhook-retries.ts';
+import { withRetries } from './webhook-retries.ts';
 
 /** Calls of a webhook with these outcomes, and the pauses that it made. */
 function reviewerOf(...failures: readonly Error[]) {
   const pauses: number[] = [];
   let calls = 0;
-  const review = retriedCall({
+  const review = withRetries({
     call: () => {
       const failure = failures[calls++];
       return failure === undefined ? Promise.resolve(Buffer.from('ok')) : Promise.reject(failure);

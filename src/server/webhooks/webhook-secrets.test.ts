@@ -88,8 +88,11 @@ it.each(failures)('secrets are in no log, metric, audit event or response when w
   const issuer = `${users.hook.url}/issuer`;
   const server = await createServer(
     {
-      ...{ apiDomain: 'k8s.io', controllers: '-*', securePort: 0 },
-      ...{ oidcIssuerUrl: issuer, oidcClientId: 'orch' },
+      apiDomain: 'k8s.io',
+      controllers: '-*',
+      securePort: 0,
+      oidcIssuerUrl: issuer,
+      oidcClientId: 'orch',
       oidcCaFile: written('ca.crt', Buffer.from(users.hook.caBundle, 'base64').toString()),
       authenticationTokenWebhookConfigFile: users.kubeconfig,
       authorizationMode: 'Webhook',

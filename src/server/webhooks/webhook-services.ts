@@ -1,25 +1,25 @@
 import { isFakeHost } from '../../controllers/index.ts';
 import { type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
-import type { Registry } from '../../registry/index.ts';
 import { Service } from '../../types/core-v1.ts';
+import type { Backend } from '../backend.ts';
 import type { RegisteredWebhooksOptions } from './registered-webhooks.ts';
 
 interface Options {
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
-  /** How many fake nodes there are: nobody serves at their addresses. */
+  /** Number of fake nodes: nothing serves at their addresses. */
   readonly fakeNodes: number;
 }
 
 /**
- * Finds the address of the service of a webhook: an endpoint, as requests to its `proxy` subresource do, otherwise its
+ * Finds the address of the service of a webhook: an endpoint, like requests to its `proxy` subresource, otherwise its
  * cluster IP.
  */
-export function webhookServices({ registry, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
+export function webhookServices({ backend, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
   const locateService: RegisteredWebhooksOptions['locateService'] = async (namespace, name, port) => {
-    const { objects } = registry();
+    const { objects } = backend.registry;
     const { spec = {} } = await objects.read(Service, namespace, name).catch((error: unknown) => {
       if (error instanceof StatusError && error.code === 404)
         throw new Error(`service ${JSON.stringify(name)} not found`);
@@ -30,7 +30,7 @@ export function webhookServices({ registry, names, clock, random, fakeNodes }: O
     if (!ports.some((one) => one.port === port)) {
       throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
     }
-    const proxy = registry().find('', 'v1', 'services')?.subresources.get('proxy');
+    const proxy = backend.registry.find('', 'v1', 'services')?.subresources.get('proxy');
     if (proxy?.type === 'connect') {
       const call = { names, now: clock.now(), random, nodeAddresses: [], options: {}, objects };
       const endpoint = await proxy.connect
@@ -47,7 +47,7 @@ export function webhookServices({ registry, names, clock, random, fakeNodes }: O
   return { locateService };
 }
 
-/** @throws StatusError unless it says that there are no endpoints */
+/** Ignores missing endpoints. @throws StatusError for any other failure */
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 503)) throw error;
 }

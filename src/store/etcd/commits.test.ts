@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { etcdPath } from '../../../test/support/requirements.ts';
 import type { ByteString } from '../../meta/index.ts';
 import { checkCommit } from '../check.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { startEtcd, type TestEtcd } from '../testing/etcd.ts';
 import { realClock, realRandom } from '../testing/real-time.ts';
 import { absent, put, text } from '../testing/tools.ts';
-import { Commits } from './commits.ts';
+import { Commits, type CommitTools } from './commits.ts';
 import { openEtcdStore } from './etcd-store.ts';
 import { KeySpace } from './key-space.ts';
 import type { Leases } from './leases.ts';
@@ -22,9 +22,12 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
   let etcd: TestEtcd;
   let others: Store;
   let members: Members;
+  let tools: Omit<CommitTools, 'slots'>;
   let commits: Commits;
-  /** What becomes of the next requests; the others arrive, and are answered. */
-  const fates: ('request lost' | 'answer lost')[] = [];
+  /** The fates of the next requests; the others arrive and are answered. A late request arrives when the test sends it. */
+  const fates: ('request lost' | 'request late' | 'answer lost')[] = [];
+  const lateRequests: (() => Promise<unknown>)[] = [];
+  let requests = 0;
   beforeAll(async () => {
     etcd = await startEtcd(program ?? '');
     const { servers: endpoints } = etcd;
@@ -35,22 +38,26 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
     members = await Members.open({ endpoints, tls, probe: keys.range('' as ByteString).key, clock, rpc });
     const send = members.send.bind(members);
     members.send = async (...request) => {
+      requests++;
       const fate = fates.shift();
-      if (fate === 'request lost') throw new Error(fate);
+      if (fate === 'request late') lateRequests.push(() => send(...request));
+      if (fate === 'request lost' || fate === 'request late') throw new Error(fate);
       const answer = await send(...request);
       if (fate === 'answer lost') throw new Error(fate);
       return answer as never;
     };
-    const slots = new Slots(prefix, realRandom);
-    commits = new Commits({ members, keys, slots, clock, rpc, leases: undefined as unknown as Leases });
+    tools = { members, keys, clock, rpc, leases: undefined as unknown as Leases };
+  });
+  beforeEach(() => {
+    commits = new Commits({ ...tools, slots: new Slots(prefix, realRandom) });
   });
   afterAll(async () => {
     await members.close();
     await others.close();
     await etcd.stop();
   });
-  const commit: Store['commit'] = (...given) => {
-    const { compares, writes } = checkCommit(...given, 1_000_000);
+  const commit: Store['commit'] = (...args) => {
+    const { compares, writes } = checkCommit(...args, 1_000_000);
     return commits.commit(compares, writes);
   };
 
@@ -69,5 +76,23 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
     fates.push('answer lost', 'answer lost', 'request lost', 'answer lost');
     const late = await commit([absent('/c')], [put('/c')]);
     expect(late).toEqual({ ok: true, revision: (await others.get('/c')).entry?.revision });
+  });
+
+  it('never takes place after it was reported as refused, even when its first request arrives late', async () => {
+    await others.commit([absent('/d')], [put('/d', 'theirs')]);
+    fates.push('request late');
+    expect(await commit([absent('/d')], [put('/d', 'mine')])).toMatchObject({ ok: false });
+    await others.commit([], [{ key: '/d' }]);
+    expect(await lateRequests.pop()?.()).toMatchObject({ succeeded: false });
+    expect((await others.get('/d')).entry).toBeUndefined();
+  });
+
+  it('is sent once after one that was refused at its second attempt, whose slot is not used again', async () => {
+    await others.commit([absent('/e')], [put('/e', 'theirs')]);
+    fates.push('request lost');
+    expect(await commit([absent('/e')], [put('/e', 'mine')])).toMatchObject({ ok: false });
+    requests = 0;
+    expect(await commit([absent('/f')], [put('/f')])).toMatchObject({ ok: true });
+    expect(requests).toBe(1);
   });
 });

@@ -18,45 +18,47 @@ export interface CommitTools {
   readonly rpc: Rpc;
 }
 
-/** The operations that etcd accepts in a transaction by default, in each of its three parts. */
+/** Maximum number of operations that etcd accepts by default in each of the three parts of a transaction. */
 const maxOperations = 128;
 
-// What a slot holds: whether the attempt that wrote it was carried out.
+// The value of a slot: whether the attempt that wrote it was carried out.
 const carriedOut = Buffer.alloc(0);
 const refused = Buffer.from('refused');
 
 const equalsRevision = (key: Buffer, modRevision: number) => ({ key, target: 2 as const, modRevision });
 const isBefore = (range: { key: Buffer; rangeEnd: Buffer }, modRevision: number) => ({
   ...range,
-  ...{ target: 2 as const, result: 2 as const, modRevision },
+  target: 2 as const,
+  result: 2 as const,
+  modRevision,
 });
 const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
 
-/** Deletions need none, nor a slot. A commit without writes is one of a slot alone. */
+/** Deletions need no space, and neither slots. A commit without writes only writes a slot. */
 const needsSpace = (ops: readonly RequestOp[]) => ops.length === 0 || ops.some((op) => 'requestPut' in op);
 
-/** What the first attempt of a commit may leave to be learnt: see {@link Commits}. */
+/** The slot of an attempt and what earlier attempts may have done: see {@link Commits}. */
 interface Attempt {
   readonly slot: Slot | undefined;
-  /** Whether an earlier attempt may have been, or may yet be, carried out. */
+  /** Whether an earlier attempt may have been, or may still be, carried out. */
   readonly repeated: boolean;
 }
 
 /**
  * Commits as transactions of etcd. When the answer to one is lost, the same transaction is sent again. Its slot
- * (`slots.ts`) lets at most one of both take place, and tells whether it was the first one. The second one also writes
- * the slot when it is refused, so that the first one cannot take place any more; the value tells a third one which it was.
+ * (`slots.ts`) ensures that at most one of them takes place and shows whether it was the first. The second also writes the
+ * slot when it is refused, so that the first can no longer take place; the value tells a third attempt which one it was.
  *
- * A commit without a slot is sent once, and is uncertain when its answer is lost: one that may change nothing, because it
- * must not take a revision then, one whose transaction has no room for the slot, and one that only deletes when etcd has
- * no room for the slot, so that space can be freed.
+ * A commit without a slot is sent once and is uncertain when its answer is lost: one that may change nothing, because it
+ * must not take a revision then; one whose transaction has no room for the slot; and one that only deletes while etcd has
+ * no space for the slot, so that space can be freed.
  *
- * etcd answers the transaction that reaches its quota with an error although it has carried it out: the slot tells. From
- * then on a commit without writes writes a slot, until etcd accepts that.
+ * etcd answers the transaction that reaches its quota with an error although it carries it out: the slot shows this. From
+ * then on a commit without writes writes a slot until etcd accepts that.
  */
 export class Commits {
   readonly #tools: CommitTools;
-  /** Whether etcd had no space for the last commit that needs some. */
+  /** Whether etcd had no space for the last commit that needed some. */
   #full = false;
 
   constructor(tools: CommitTools) {
@@ -68,10 +70,10 @@ export class Commits {
     // The caller may change the bytes.
     const copied = writes.map((write) => ({ ...write, value: write.value && Buffer.from(write.value) }));
     for (;;) {
-      const taken = await this.#takeLeases(copied);
+      const leasesByTtl = await this.#takeLeases(copied);
       let used = true;
       try {
-        const ops = copied.map((write) => this.#operation(write, taken.get(write.ttl)));
+        const ops = copied.map((write) => this.#operation(write, leasesByTtl.get(write.ttl)));
         const result = await this.#carryOut(compares, copied, ops);
         used = result.ok;
         return result;
@@ -79,23 +81,23 @@ export class Commits {
         const failure = this.#failure(error);
         used = failure.code === 'uncertain';
         if (!isLeaseLost(error)) throw failure;
-        for (const lease of taken.values()) leases.drop(lease);
+        for (const lease of leasesByTtl.values()) leases.drop(lease);
       } finally {
-        for (const lease of taken.values()) leases.release(lease, used);
+        for (const lease of leasesByTtl.values()) leases.release(lease, used);
       }
     }
   }
 
   /** The leases of a commit by time to live. */
   async #takeLeases(writes: readonly KeyWrite[]): Promise<Map<number, Lease>> {
-    const taken = new Map<number, Lease>();
+    const leasesByTtl = new Map<number, Lease>();
     try {
       for (const { ttl } of writes) {
-        if (ttl > 0 && !taken.has(ttl)) taken.set(ttl, await this.#tools.leases.take(ttl));
+        if (ttl > 0 && !leasesByTtl.has(ttl)) leasesByTtl.set(ttl, await this.#tools.leases.take(ttl));
       }
-      return taken;
+      return leasesByTtl;
     } catch (error) {
-      for (const lease of taken.values()) this.#tools.leases.release(lease, false);
+      for (const lease of leasesByTtl.values()) this.#tools.leases.release(lease, false);
       throw this.#failure(error);
     }
   }
@@ -124,12 +126,12 @@ export class Commits {
     }
     const guarded = new Set(compares.filter(({ revision, below }) => revision > 0 && !below).map(({ key }) => key));
     const changes = writes.some(({ key, value }) => value !== undefined || guarded.has(key));
-    // The slot is read and written in addition, the latter by a transaction in the transaction, which counts as well.
+    // The slot adds a read and a write; the write is a nested transaction, which counts as well.
     const fits = compares.length <= maxOperations - 3 && ops.length <= maxOperations - 2;
     return this.#try(compares, ops, changes && fits ? slots.take() : undefined);
   }
 
-  /** Fails with the error of etcd when the commit has not taken place, and never will. */
+  /** Fails with the error of etcd when the commit has not taken place and never will. */
   async #try(
     compares: readonly KeyCompare[],
     ops: readonly RequestOp[],
@@ -171,7 +173,7 @@ export class Commits {
     }
   }
 
-  /** The result of a commit that was answered with an error, if it has been carried out all the same. */
+  /** Returns the result of a commit that was carried out although etcd answered with an error. */
   async #carriedOut(slot: Slot, cause: unknown): Promise<CommitResult | undefined> {
     const { members, rpc, slots } = this.#tools;
     const { kvs } = await members.read(rpc.range, { key: slot.key }).catch(() => {
@@ -192,7 +194,7 @@ export class Commits {
     const compare = compares.map(({ key, revision, below }) =>
       below ? isBefore(keys.range(key), revision + 1) : equalsRevision(keys.key(key), revision),
     );
-    // Of a range one key is read: the responses have the order of the compares.
+    // One key is read of a range: the responses have the order of the compares.
     const failure = compares.map(({ key }) => ({ requestRange: { key: keys.key(key) } }));
     if (attempt?.slot === undefined) return { compare, success: ops, failure };
     const { slot, repeated } = attempt;
@@ -207,7 +209,7 @@ export class Commits {
     };
   }
 
-  /** The result of a commit with a slot; undefined when it has not taken place, and never will with this slot. */
+  /** Returns the result of a commit with a slot; undefined when it did not take place and never will with this slot. */
   #slotResult(
     response: TxnResponse,
     compares: readonly KeyCompare[],

@@ -5,14 +5,14 @@ import { bufferOf } from './key-space.ts';
 import type { Members } from './members.ts';
 import type { Rpc } from './rpc.ts';
 
-/** The key on which all that compact agree: the same as the reference's, whatever the prefix of the store. */
+/** The key shared by everything that compacts: that of the reference server, whatever the prefix of the store. */
 const key = bufferOf('compact_rev_key');
 
 export interface CompactionOptions {
   readonly members: Members;
   readonly rpc: Rpc;
   readonly clock: Clock;
-  /** The interval of compactions, and the age of the history that is kept (ms). */
+  /** The interval of compactions, and the retention of history (ms). */
   readonly historyMs: number;
   /** Called after a compaction of this store with its revision. */
   readonly compacted: (revision: number) => Promise<void>;

@@ -35,27 +35,27 @@ export interface EtcdStoreOptions {
   /** …the certificate of the client, and its key. */
   readonly certfile?: string;
   readonly keyfile?: string;
-  /** What the keys of the store begin with in etcd. Keys after a prefix without a slash at its end begin with one. */
+  /** The prefix of the keys of the store in etcd. After a prefix without a trailing slash, keys begin with a slash. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly random: Random;
   /** Retention of history (ms); 5 minutes when absent. With 0 the store does not compact. */
   readonly historyMs?: number;
-  /** Told of what fails in the background and is tried again. */
+  /** Called with failures of background work, which is retried. */
   readonly warn?: (text: string, fields: { readonly [name: string]: unknown }) => void;
-  /** Told why each member does not answer, when none has answered for a second after the call. */
+  /** Called with the reason of each silent member when none has answered for a second after the call. */
   readonly late?: (reasons: { readonly [url: string]: string }) => void;
 }
 
-/** When it is told that no member answers, and how long each is asked then (ms). */
+/** The time after which silent members are reported, and the time to wait for each of them then (ms). */
 const lateMs = 1_000;
 const reasonMs = 500;
 
-/** The largest value (bytes): a request with it stays below the default of `--max-request-bytes`, 1.5 MiB. */
+/** Maximum size of a value (bytes): its request stays below the default of `--max-request-bytes`, 1.5 MiB. */
 const maxValueBytes = 1_500 * 1_024;
-/** How long the status of a member is waited for (ms). */
+/** The timeout of the status of a member (ms). */
 const statusMs = 1_000;
-/** How long the requests at the end are waited for (ms). */
+/** The timeout of the final requests (ms). */
 const closingMs = 1_000;
 
 /**
@@ -72,14 +72,14 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   }
 }
 
-/** The connections to a cluster, and where the keys of a store are in it. */
+/** The connections to a cluster, and the location of the keys of a store in it. */
 export interface EtcdConnection {
   readonly members: Members;
   readonly keys: KeySpace;
   readonly rpc: Rpc;
 }
 
-/** Connects as {@link openEtcdStore} does, and fails as it. */
+/** Connects and fails like {@link openEtcdStore}. */
 export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnection> {
   const { clock, servers, certfile, keyfile, late } = options;
   if ((certfile === undefined) !== (keyfile === undefined)) {
@@ -111,7 +111,7 @@ export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnec
   }
 }
 
-/** The URLs of the members that do not answer, with the reason of each. */
+/** Returns the URLs of silent members, with the reason of each. */
 async function reasonsOf(members: Members, rpc: Rpc): Promise<[url: string, reason: string][]> {
   const reasons = members.all.map((member) =>
     members.sendTo(member, rpc.status, {}, reasonMs).then(
@@ -145,7 +145,10 @@ class EtcdStore implements Store {
     this.#reads = new Reads(members, keys, rpc);
     this.#watches = new Watches(members, keys, clock, latest);
     const compaction = {
-      ...{ members, rpc, clock, historyMs },
+      members,
+      rpc,
+      clock,
+      historyMs,
       compacted: (revision: number) => this.#slots.sweep(members, rpc, revision),
       failed: (error: unknown) => warn?.('etcd has not been compacted', { error: storeErrorOf(error).message }),
     };
@@ -218,7 +221,7 @@ function fail(error: unknown): never {
   throw storeErrorOf(error);
 }
 
-/** The URLs without what is not host and port. */
+/** Reduces the URLs to host and port. */
 function checkServers(servers: readonly string[]): readonly string[] {
   if (servers.length === 0) throw new StoreError('invalid', 'a store over etcd needs the URL of a member at least');
   for (const server of servers) {

@@ -22,20 +22,20 @@ const isServiceError = (error: unknown): error is ServiceError => error instance
 const codeOf = (error: unknown): number => (isServiceError(error) ? error.code : -1);
 const detailsOf = (error: unknown): string => (isServiceError(error) ? error.details : '');
 
-/** The revision of the request has been compacted, or has not been reached. */
+/** Whether the revision of the request has been compacted or has not been reached. */
 export const isOutOfRange = (error: unknown): boolean => codeOf(error) === outOfRange;
 
 export const isTimeout = (error: unknown): boolean => codeOf(error) === deadlineExceeded;
 
-/** The response is larger than the client accepts. */
+/** Whether the response is larger than the client accepts. */
 export const isTooLarge = (error: unknown): boolean =>
   codeOf(error) === resourceExhausted && detailsOf(error).startsWith('Received message larger');
 
-/** Failures before the request was carried out: no connection, or one of etcd's limits on what it takes on. */
+/** Failures before the request was carried out: no connection, or a limit of etcd on accepted requests. */
 const unsent =
   /^No connection established|^Name resolution failed|Waiting for LB pick|^etcdserver: (?:no leader|too many requests)/;
 
-/** Whether the request has certainly not been carried out, and may be later. */
+/** Whether the request was certainly not carried out, but may succeed later. */
 export const isUnsent = (error: unknown): boolean => unsent.test(detailsOf(error));
 
 export const isLeaseLost = (error: unknown): boolean =>
@@ -44,7 +44,7 @@ export const isLeaseLost = (error: unknown): boolean =>
 export const isLeaseGranted = (error: unknown): boolean =>
   codeOf(error) === failedPrecondition && detailsOf(error).includes('lease already exists');
 
-/** Whether etcd has refused the request, which has not been carried out, and would refuse it again. */
+/** Whether etcd refused the request without carrying it out, and would refuse it again. */
 export function isRefusal(error: unknown): boolean {
   switch (codeOf(error)) {
     case permissionDenied:
@@ -63,10 +63,10 @@ export function isRefusal(error: unknown): boolean {
   }
 }
 
-/** Whether etcd reports that its quota is reached. The request that reaches it is carried out all the same. */
+/** Whether etcd reports that its quota is reached. It nevertheless carries out the request that reaches it. */
 export const isOutOfSpace = (error: unknown): boolean => detailsOf(error).includes(outOfSpace);
 
-/** The StoreError of a call that has failed without effect. */
+/** Returns the StoreError of a call that failed without effect. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const details = detailsOf(error);
@@ -81,6 +81,6 @@ export function storeErrorOf(error: unknown): StoreError {
   return new StoreError('unavailable', message + remedy, { cause: error });
 }
 
-/** Of a commit whose outcome could not be learnt. */
+/** Returns the error of a commit whose outcome is unknown. */
 export const uncertainError = (cause: unknown): StoreError =>
   new StoreError('uncertain', 'etcd has not told whether the commit took place', { cause });

@@ -218,6 +218,29 @@ describe.skipIf(program === undefined)('etcd fails', () => {
         expect(again.revisions).toEqual([revision]);
       },
     );
+    test('receives the next change when it begins at the latest revision while the stream is replaced', async () => {
+      const [ended, next] = [new Recorder(), new Recorder()];
+      store.watch('a/', await direct.revision(), {
+        batch: (...batch) => ended.batch(...batch),
+        error(error) {
+          ended.error(error);
+          store.watch('a/', error.revision ?? 0, next);
+        },
+      });
+      await ended.reached((await direct.commit([], [put('a/1')])).revision);
+      relay.refusing = true;
+      relay.cut();
+      for (let i = 0; i < 3; i++) await direct.commit([], [put('a/1')]);
+      const latest = await direct.revision();
+      await direct.compact(latest);
+      relay.refusing = false;
+      expect(await ended.failed()).toMatchObject({ code: 'compacted', revision: latest });
+      // The new stream starts from a read of the revision, which this one follows.
+      await store.revision();
+      const { revision } = await direct.commit([], [put('a/2')]);
+      await next.reached(revision);
+      expect(next.revisions).toEqual([revision]);
+    });
     test('progress is told when the connection is back', async () => {
       const sink = new Recorder();
       const watch = store.watch('a/', await direct.revision(), sink);

@@ -13,18 +13,18 @@ export interface Lease {
   /** The end of the band (ms of the monotonic clock). */
   readonly until: number;
   readonly granted: Promise<void>;
-  /** The commits that have taken it, and those of them that are in flight. */
-  taken: number;
+  /** The number of commits with this lease, and of those in flight. */
+  commitCount: number;
   pending: number;
-  /** Whether a key may have it. */
+  /** Whether a key may have the lease. */
   used: boolean;
 }
 
-/** The most keys of a lease: they are deleted in one commit. */
-const maxTaken = 500;
-/** The time to live that etcd accepts (s). */
+/** Maximum number of commits with a lease: their keys are deleted in one commit. */
+const maxCommits = 500;
+/** Maximum time to live that etcd accepts (s). */
 const maxTtl = 9_000_000_000;
-/** The most time before the end of the band in which no commit begins that might take place after it (ms). */
+/** Maximum time before the end of the band in which no commit starts, since it might take place after the band (ms). */
 const longestMarginMs = 500;
 const deadlineMs = 1_000;
 
@@ -37,7 +37,7 @@ export class Leases {
   readonly #rpc: Rpc;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** The current ones by their times to live. */
+  /** The current lease of each time to live. */
   readonly #current = new Map<number, Lease>();
   readonly #timers = new Map<Lease, () => void>();
 
@@ -48,13 +48,13 @@ export class Leases {
     this.#random = random;
   }
 
-  /** A lease for a commit, which must be released after it. */
+  /** Returns a lease for a commit, which must release it. */
   async take(ttl: number): Promise<Lease> {
     for (;;) {
       const current = this.#current.get(ttl);
-      const fits = current !== undefined && current.taken < maxTaken && this.#clock.monotonic() < current.until;
+      const fits = current !== undefined && current.commitCount < maxCommits && this.#clock.monotonic() < current.until;
       const lease = fits ? current : this.#grant(ttl);
-      lease.taken++;
+      lease.commitCount++;
       lease.pending++;
       try {
         await lease.granted;
@@ -63,20 +63,20 @@ export class Leases {
         this.release(lease, false);
         throw error;
       }
-      // Granted too slowly: this commit might take place after the band.
+      // Granted too slowly: the commit might take place after the band.
       if (this.#clock.monotonic() < lease.until) return lease;
       this.release(lease, false);
     }
   }
 
-  /** `used`: whether the commit has, or may have, taken place. */
+  /** `used` states whether the commit may have taken place. */
   release(lease: Lease, used: boolean): void {
     lease.pending--;
     lease.used ||= used;
     this.#revokeUnused(lease);
   }
 
-  /** Gives a lease to no further commit. */
+  /** Stops using a lease for further commits. */
   drop(lease: Lease): void {
     if (this.#current.get(lease.ttl) === lease) this.#current.delete(lease.ttl);
     this.#timers.get(lease)?.();
@@ -84,7 +84,7 @@ export class Leases {
     this.#revokeUnused(lease);
   }
 
-  /** Revokes the leases that no key has. Waits for that for a limited time. */
+  /** Revokes the leases without keys, within a limited time. */
   async close(): Promise<void> {
     const leases = [...this.#timers.keys()];
     for (const cancel of this.#timers.values()) cancel();
@@ -95,11 +95,11 @@ export class Leases {
   #grant(ttl: number): Lease {
     const seconds = bandOf(ttl);
     const usableMs = seconds * 1_000 - Math.min(longestMarginMs, seconds * 500);
-    // Numbers up to 2^48 are exact here and there.
+    // Both sides represent numbers up to 2^48 exactly.
     const id = Number.parseInt(this.#random.uuid().replaceAll('-', '').slice(0, 12), 16) + 1;
     const until = this.#clock.monotonic() + usableMs;
     const granted = this.#request(id, Math.min(ttl + seconds, maxTtl));
-    const lease = { ttl, id, until, granted, taken: 0, pending: 0, used: false };
+    const lease = { ttl, id, until, granted, commitCount: 0, pending: 0, used: false };
     const former = this.#current.get(ttl);
     if (former !== undefined) this.drop(former);
     this.#current.set(ttl, lease);
@@ -114,7 +114,7 @@ export class Leases {
     try {
       await this.#members.read(this.#rpc.grantLease, { ID: id, TTL: ttl });
     } catch (error) {
-      // By an attempt whose answer was lost.
+      // An attempt whose answer was lost has granted the lease.
       if (!isLeaseGranted(error)) throw error;
     }
   }

@@ -6,7 +6,7 @@ import { pause } from '../timers.ts';
 import { isRefusal, isTimeout } from './failure.ts';
 import type { Method, Rpc, WatchRequest, WatchResponse } from './rpc.ts';
 
-/** PEM of the connections to etcd. */
+/** The PEM files of connections to etcd. */
 export interface EtcdTls {
   /** The authorities of the members' certificates; those of the system when absent. */
   readonly ca: Buffer | undefined;
@@ -19,7 +19,7 @@ export interface MemberOptions {
   readonly endpoints: readonly string[];
   /** Called for every connection to an `https` endpoint, so that renewed files take effect. */
   readonly tls: () => Promise<EtcdTls>;
-  /** The key that is read to learn the revision. */
+  /** The key read to find out the revision. */
   readonly probe: Buffer;
   readonly clock: Clock;
   readonly rpc: Rpc;
@@ -30,19 +30,19 @@ export type WatchCall = ClientDuplexStream<WatchRequest, WatchResponse>;
 export interface Member {
   readonly endpoint: string;
   client: Client;
-  /** A call has failed, and none has succeeded since. */
+  /** Whether a call has failed and none has succeeded since. */
   suspect: boolean;
-  /** Those in flight over the current connection. */
+  /** The calls in flight over the current connection. */
   readonly calls: Set<{ cancel(): void }>;
 }
 
 /** Deadline of one attempt of a request (ms). */
 export const attemptMs = 2_500;
-/** After how long without an answer a short read is also sent to another member (ms). */
+/** A short read without an answer is also sent to another member after this time (ms). */
 const silenceMs = 500;
 /** Deadline of a probe (ms). */
 const probeMs = 500;
-/** How long a request is tried on one member after another (ms). */
+/** A request is retried on one member after another for this time (ms). */
 export const patienceMs = 10_000;
 /** Interval between the probes of members that have failed (ms). */
 const probeIntervalMs = 250;
@@ -52,7 +52,7 @@ export const roundMs = 100;
 /** The turns of the event loop for which a read of the revision that was waited for can still be joined. */
 const turnsToJoin = 2;
 
-/** The longest pause between two attempts to connect (ms). */
+/** Maximum pause between two attempts to connect (ms). */
 const longestBackoffMs = 400;
 
 const channelOptions = {
@@ -65,7 +65,7 @@ const channelOptions = {
   'grpc.enable_retries': 0,
   'grpc.service_config_disable_resolution': 1,
   'grpc.enable_http_proxy': 0,
-  // A new client has a connection of its own.
+  // Every client has a separate connection.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.max_receive_message_length': 256 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
@@ -109,8 +109,8 @@ export class Members {
   }
 
   /**
-   * The latest revision. Linearizable: a call shares a read only when that begins after it. Calls that come while one is
-   * in flight share the next one, which fails with the one in flight: that has been tried for as long as a call may take.
+   * Returns the latest revision. Linearizable: a call shares a read only if the read starts after the call. Calls during a
+   * read share the next one, which fails with the current one, since that has been retried for as long as a call may take.
    */
   revision(): Promise<number> {
     if (this.#readingNext !== undefined) return this.#readingNext;
@@ -127,7 +127,7 @@ export class Members {
   async #readAfter(reading: Promise<number>): Promise<number> {
     try {
       await reading;
-      // It costs more than the calls that share it: those of requests that have arrived meanwhile join.
+      // A read costs more than the calls that share it, so calls of requests that have arrived meanwhile join.
       for (let turns = 0; turns < turnsToJoin; turns++) await turn();
     } finally {
       this.#readingNext = undefined;
@@ -140,12 +140,12 @@ export class Members {
     return (await this.readShort(range, { key: this.#options.probe, countOnly: true })).header.revision;
   }
 
-  /** Tries a request that may be repeated on one member after another. */
+  /** Sends a request that may be repeated to one member after another. */
   read<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
     return this.#untilAnswered((timeoutMs) => this.send(method, request, timeoutMs));
   }
 
-  /** The same for a read that takes no time: a member that is silent for longer than that is avoided from then on. */
+  /** {@link read} for a short read: a member that does not answer in time is avoided from then on. */
   readShort<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
     if (this.#members.length === 1) return this.read(method, request);
     return this.#untilAnswered((timeoutMs) => this.#sendToTwo(method, request, timeoutMs));
@@ -170,22 +170,22 @@ export class Members {
     return this.sendTo(this.#pick(), method, request, timeoutMs);
   }
 
-  /** The first answer: another member is asked too when the first one is silent. */
+  /** Returns the first answer. Another member is called too when the first one is silent. */
   #sendToTwo<Q, R>(method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
     return new Promise((resolve, reject) => {
-      let asked = 1;
+      let pendingCalls = 1;
       const answered = (response: R) => {
         cancel();
         resolve(response);
       };
       const failed = (error: unknown) => {
         cancel();
-        asked--;
-        if (asked === 0) reject(error);
+        pendingCalls--;
+        if (pendingCalls === 0) reject(error);
       };
       const first = this.#pick();
       const cancel = this.#options.clock.after(silenceMs, () => {
-        asked++;
+        pendingCalls++;
         this.suspect(first);
         this.send(method, request, timeoutMs).then(answered, failed);
       });
@@ -225,7 +225,7 @@ export class Members {
     this.#probeSoon();
   }
 
-  /** Lets calls in flight go on. */
+  /** Closes the connections once calls in flight have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelProbe?.();
@@ -233,7 +233,7 @@ export class Members {
     clearInterval(this.#alive);
   }
 
-  /** The next member in turn, one that has not failed if there is any. */
+  /** Returns the next member in turn, if possible one that is not suspect. */
   #pick(): Member {
     const order = this.#members.map((_, i) => this.#members[(this.#next + i) % this.#members.length] as Member);
     const found = order.find(({ suspect }) => !suspect) ?? (order[0] as Member);
@@ -274,8 +274,8 @@ export class Members {
   }
 
   /**
-   * Lifts the suspicion when the member serves again. A connection over which it does not even answer for itself is
-   * replaced: TCP would try it again at long intervals only.
+   * Clears the suspicion when the member serves again. A connection over which the member does not answer even for itself
+   * is replaced: TCP would retry only at long intervals.
    */
   async #probe(member: Member): Promise<void> {
     const { rpc, probe } = this.#options;
@@ -307,7 +307,7 @@ export class Members {
     return client.getChannel().getConnectivityState(false) === connectivityState.TRANSIENT_FAILURE;
   }
 
-  /** A client that is closed while it waits would still connect once more, and stay connected: its attempt is awaited. */
+  /** A client that is closed between attempts would connect again and stay connected, so the next attempt is awaited first. */
   async #disconnect(client: Client): Promise<void> {
     if (this.#isWaiting(client)) {
       const state = this.#options.rpc.grpc.connectivityState.TRANSIENT_FAILURE;
@@ -318,7 +318,7 @@ export class Members {
   }
 }
 
-/** A client with a connection of its own. */
+/** Creates a client with a separate connection. */
 async function connect({ rpc, tls }: MemberOptions, endpoint: string): Promise<Client> {
   const { Client: RpcClient, credentials } = rpc.grpc;
   const { protocol, hostname, port } = new URL(endpoint);

@@ -6,16 +6,16 @@ import type { KeySpace } from './key-space.ts';
 import type { Members } from './members.ts';
 import type { RangeResponse, Rpc } from './rpc.ts';
 
-/** The entries of the first request of a page; later ones are sized by the values so far. */
+/** The number of entries of the first request of a page; later requests are sized by the values so far. */
 const firstChunk = 32;
 const largestGrowth = 4;
 
-/** The reads of a store. They fail with the errors of etcd, or as the contract says about revisions. */
+/** The reads of a store. Fail with errors of etcd, or as the contract specifies for revisions. */
 export class Reads {
   readonly #members: Members;
   readonly #keys: KeySpace;
   readonly #rpc: Rpc;
-  /** The first revision that could be read when it was last asked for. */
+  /** The first readable revision at the last search. */
   #oldest = 1;
 
   constructor(members: Members, keys: KeySpace, rpc: Rpc) {
@@ -44,7 +44,7 @@ export class Reads {
     });
   }
 
-  /** The first revision that is not compacted. etcd does not tell it: it is searched for. */
+  /** Finds the first revision that is not compacted by search, since etcd does not report it. */
   async oldest(): Promise<number> {
     let low = this.#oldest;
     if (await this.#isReadable(low)) return low;
@@ -86,17 +86,17 @@ export class Reads {
     const entries: Entry[] = [];
     let [at, from, bytes, chunk] = [revision, after, 0, firstChunk];
     for (;;) {
-      const wanted = Math.min(limit - entries.length, chunk);
-      const response = await this.#range(prefix, from, wanted, at);
+      const pageLimit = Math.min(limit - entries.length, chunk);
+      const response = await this.#range(prefix, from, pageLimit, at);
       at ??= response.header.revision;
-      let taken = 0;
+      let readCount = 0;
       for (const kv of response.kvs) {
         if (bytes >= pageBytes) break;
         entries.push(this.#keys.entry(kv));
         bytes += kv.value.length;
-        taken++;
+        readCount++;
       }
-      const following = response.count - taken;
+      const following = response.count - readCount;
       if (following === 0 || bytes >= pageBytes || entries.length >= limit) {
         return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
       }
@@ -107,10 +107,15 @@ export class Reads {
     }
   }
 
-  /** A part of a page: at most `wanted` entries, fewer when the response would be too large. */
-  async #range(prefix: ByteString, from: ByteString | undefined, wanted: number, revision = 0): Promise<RangeResponse> {
+  /** Reads a part of a page: at most `pageLimit` entries, fewer when the response would be too large. */
+  async #range(
+    prefix: ByteString,
+    from: ByteString | undefined,
+    pageLimit: number,
+    revision = 0,
+  ): Promise<RangeResponse> {
     const range = this.#keys.range(prefix, from);
-    for (let limit = wanted; ; limit = Math.ceil(limit / 2)) {
+    for (let limit = pageLimit; ; limit = Math.ceil(limit / 2)) {
       try {
         // No limit is 0.
         return await this.#members.read(this.#rpc.range, { ...range, limit, countOnly: limit === 0, revision });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type * as Grpc from '@grpc/grpc-js';
+import { loadGrpc } from '../optional-package.ts';
 
 // The messages of `rpc.proto`. In requests, absent fields have their defaults; in responses every field is there.
 
@@ -107,14 +108,17 @@ export interface Rpc {
   readonly watch: Method<WatchRequest, WatchResponse>;
   readonly grantLease: Method<{ readonly TTL: number; readonly ID: number }, { readonly TTL: number }>;
   readonly revokeLease: Method<{ readonly ID: number }, object>;
-  /** `TTL`: the seconds that are left; -1 of a lease that is no more. */
+  /** `TTL` is the remaining time (seconds); -1 when the lease has expired. */
   readonly timeToLive: Method<{ readonly ID: number }, { readonly TTL: number }>;
   readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
-/** Imported on demand, so that a server with another store does not load it. The bundle has the file beside it. */
+/**
+ * Loads the client on demand, so that servers with another store do not load it. The bundle contains the messages next to
+ * it. @throws StoreError `invalid` without the packages of gRPC
+ */
 export async function loadRpc(): Promise<Rpc> {
-  const [grpc, { load }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')]);
+  const [grpc, { load }] = await loadGrpc('the store "etcd"');
   const file = fileURLToPath(new URL('./rpc.proto', import.meta.url));
   const services = await load(file, { longs: Number, enums: Number, defaults: true });
   const method = <Q, R>(service: string, name: string) =>

@@ -5,8 +5,8 @@ import type { Members } from './members.ts';
 import type { RangeRequest, Rpc } from './rpc.ts';
 
 /**
- * A key of etcd that identifies the commit of one caller at a time: every commit requires the version of its slot, and
- * writes it. A commit that is sent twice is thus carried out once, and the slot tells at which revision.
+ * A key of etcd that identifies one commit at a time: every commit requires the version of its slot and
+ * writes it. A commit that is sent twice is therefore carried out once, and the slot has its revision.
  */
 export interface Slot {
   readonly key: Buffer;
@@ -14,23 +14,23 @@ export interface Slot {
 }
 
 const everySlot = 'commit_slots';
-/** The slots that one request removes. */
+/** The number of slots that one request removes. */
 const step = 100;
 
-/** The slots of a store: as many as commits that were ever in flight at once. */
+/** The slots of a store: as many as commits were ever in flight at the same time. */
 export class Slots {
   readonly #all: ByteString;
   readonly #own: ByteString;
   readonly #free: Slot[] = [];
   #created = 0;
 
-  /** `prefix`: that of the keys of the store. */
+  /** `prefix` is the prefix of the keys of the store. */
   constructor(prefix: ByteString, random: Random) {
     this.#all = `${everySlot}/${prefix}//` as ByteString;
     this.#own = `${this.#all}${random.uuid()}/` as ByteString;
   }
 
-  /** A slot for one commit. One whose version is not known afterwards is not given back. */
+  /** Returns a slot for one commit. A slot whose version is unknown afterwards must not be given back. */
   take(): Slot {
     return this.#free.pop() ?? { key: bufferOf(`${this.#own}${this.#created++}`), version: 0 };
   }
@@ -46,7 +46,7 @@ export class Slots {
     await members.send(rpc.txn, { compare: [], success: [{ requestDeleteRange }], failure: [] }, timeoutMs);
   }
 
-  /** Removes the slots that were last used at `revision` or before, by this store or by those that have ended without it. */
+  /** Removes slots last used at `revision` or before, of this store and of stores that ended without removing them. */
   async sweep(members: Members, rpc: Rpc, revision: number): Promise<void> {
     const unused: RangeRequest = { ...rangeOf(this.#all), keysOnly: true, maxModRevision: revision, limit: step };
     for (;;) {

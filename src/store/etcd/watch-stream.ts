@@ -7,7 +7,7 @@ import type { KeySpace } from './key-space.ts';
 import type { Member, Members, WatchCall } from './members.ts';
 import { deleted, type Event, type WatchResponse } from './rpc.ts';
 
-/** What a stream delivers. No call throws. */
+/** Receives the events of a stream. Implementations must not throw. */
 export interface StreamSink {
   /** All changes of one revision. */
   commit(commit: CommitChanges): void;
@@ -21,7 +21,7 @@ export interface StreamStart {
   readonly prefix: ByteString;
   /** Changes after this revision are delivered. */
   readonly after: number;
-  /** Whether changes have the entries before them. */
+  /** Whether changes contain the previous entries. */
   readonly previous: boolean;
 }
 
@@ -34,7 +34,7 @@ const examineMs = 1_000;
 const quietMs = 2_000;
 /** A stream is resumed on another member when it has been behind, or has not been heard, for this long (ms). */
 const stuckMs = 5_000;
-/** The same before the stream has told progress for the first time: etcd looks through its history (ms). */
+/** The same before the first progress of the stream, while etcd searches its history (ms). */
 const stuckReplayMs = 30_000;
 const shortestBackoffMs = 50;
 const longestBackoffMs = 1_000;
@@ -56,8 +56,8 @@ export class WatchStream {
   #current: { readonly member: Member; readonly call: WatchCall } | undefined;
   /** The changes of the last revision received, which may have more. */
   #pending: { readonly revision: number; readonly changes: KeyedChange[] } | undefined;
-  /** The revision that the stream has to reach, and since when it has come no nearer. */
-  #wanted = 0;
+  /** The revision the stream must reach, and the time since which it has made no progress towards it. */
+  #target = 0;
   #behindSince = 0;
   #cancelRequest: (() => void) | undefined;
   #begun = 0;
@@ -81,11 +81,11 @@ export class WatchStream {
     return this.#position;
   }
 
-  /** Makes the position advance to this revision, which the store has reached, also without a change. */
+  /** Advances the position to this revision, which the store has reached, even without a change. */
   reach(revision: number): void {
-    if (revision <= Math.max(this.#position, this.#wanted)) return;
-    if (this.#wanted <= this.#position) this.#behindSince = this.#clock.monotonic();
-    this.#wanted = revision;
+    if (revision <= Math.max(this.#position, this.#target)) return;
+    if (this.#target <= this.#position) this.#behindSince = this.#clock.monotonic();
+    this.#target = revision;
     this.#requestSoon(firstRequestMs);
   }
 
@@ -112,7 +112,7 @@ export class WatchStream {
     }
   }
 
-  /** Delivers what one stream of etcd brings. */
+  /** Delivers the events of one stream of etcd. */
   async #follow(): Promise<void> {
     const { prefix, previous } = this.#start;
     const latest = await this.#members.revision();
@@ -122,7 +122,7 @@ export class WatchStream {
         revision: latest,
       });
     }
-    // A stream that begins at its own position is told when that is compacted; one behind the latest revision at once.
+    // etcd reports compaction to a stream that begins at its own position when it happens; to one behind it at once.
     const startRevision = latest === at ? at + 1 : at;
     const current = this.#members.watch();
     this.#current = current;
@@ -131,7 +131,7 @@ export class WatchStream {
     this.#heard = this.#begun;
     this.#hasProgressed = latest === at;
     const { call } = current;
-    // The iteration tells errors; one after its end is no one's.
+    // The iteration reports errors; errors after its end are ignored.
     call.on('error', () => undefined);
     try {
       const range = this.#keys.range(prefix);
@@ -170,7 +170,7 @@ export class WatchStream {
     }
     if (!fragment) this.#deliver();
     if (this.#turns.over) await this.#turns.next();
-    // A response without events tells progress.
+    // A response without events reports progress.
     if (events.length === 0) this.#advance(header.revision);
   }
 
@@ -186,7 +186,7 @@ export class WatchStream {
     const commit = this.#pending;
     this.#pending = undefined;
     if (commit === undefined || this.#closed) return;
-    // Before the delivery: a watch that begins within it, after an earlier revision, is not to join.
+    // Advance before the delivery: a watch that starts within it, after an earlier revision, must not join.
     this.#moveTo(commit.revision);
     this.#sink.commit(commit);
     this.#advance(commit.revision);
@@ -196,7 +196,7 @@ export class WatchStream {
     if (this.#closed) return;
     this.#hasProgressed = true;
     this.#moveTo(revision);
-    if (this.#position >= this.#wanted) {
+    if (this.#position >= this.#target) {
       this.#cancelRequest?.();
       this.#cancelRequest = undefined;
     }
@@ -209,9 +209,9 @@ export class WatchStream {
     this.#behindSince = this.#heard;
   }
 
-  /** Requests progress, again and again until the stream has got where it has to be: etcd does not answer while it replays. */
+  /** Requests progress repeatedly until the stream has reached its target: etcd does not answer while it replays. */
   #requestSoon(ms: number): void {
-    if (this.#position >= this.#wanted || this.#closed) return;
+    if (this.#position >= this.#target || this.#closed) return;
     this.#cancelRequest ??= this.#clock.after(ms, () => {
       this.#cancelRequest = undefined;
       this.#current?.call.write({ progressRequest: {} });
@@ -224,7 +224,7 @@ export class WatchStream {
     const { member, call } = this.#current;
     const now = this.#clock.monotonic();
     const quiet = now - this.#heard;
-    const behind = this.#position < this.#wanted ? now - Math.max(this.#behindSince, this.#begun) : 0;
+    const behind = this.#position < this.#target ? now - Math.max(this.#behindSince, this.#begun) : 0;
     if (Math.max(quiet, behind) > (this.#hasProgressed ? stuckMs : stuckReplayMs)) {
       this.#members.suspect(member);
       call.cancel();

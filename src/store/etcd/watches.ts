@@ -8,19 +8,19 @@ import type { Members } from './members.ts';
 import { WatchStream } from './watch-stream.ts';
 
 interface Watcher extends Follower {
-  /** The stream of a watch that replays history, or needs previous entries; undefined for a live one. */
+  /** The separate stream of a watch that replays history or needs previous entries; undefined for a live one. */
   own: WatchStream | undefined;
-  /** The revisions up to which requests for progress wait. */
+  /** The revisions awaited by requests for progress. */
   readonly awaited: Set<number>;
 }
 
 const everything = '' as ByteString;
-/** The pause before a progress request whose revision cannot be read is tried again (ms). */
+/** The pause before a retry of a progress request whose revision could not be read (ms). */
 const retryMs = 500;
 
 /**
  * The watches of a store. One stream of etcd over all keys serves every live watch. A watch from an earlier revision
- * begins with a stream of its own, and joins the others when it has reached them; one with previous entries keeps it.
+ * starts with a separate stream and joins the others when it has caught up; one with previous entries stays separate.
  */
 export class Watches {
   readonly #members: Members;
@@ -82,7 +82,7 @@ export class Watches {
     for (const group of this.#live.covering(commit.changes)) for (const watcher of group) deliver(watcher, commit);
   }
 
-  /** Goes on at the latest revision when the changes after the position of the stream are lost to the live watches. */
+  /** Restarts at the latest revision when the changes after the position of the stream are lost to the live watches. */
   async #restart(error: StoreError): Promise<void> {
     for (const watcher of [...this.#live]) this.#fail(watcher, error);
     while (this.#open) {
@@ -100,7 +100,7 @@ export class Watches {
     this.#stream = this.#follow(latest);
     for (const watcher of [...this.#live]) {
       this.#live.delete(watcher);
-      // Joining passes on the revisions that the watch awaits: the former stream was asked for them.
+      // Joining requests the awaited revisions from the new stream: only the former one was asked for them.
       if (watcher.position < latest) this.#replay(watcher, false);
       else this.#join(watcher);
     }
@@ -129,7 +129,7 @@ export class Watches {
     );
     watcher.own = own;
     for (const revision of watcher.awaited) own.reach(revision);
-    // Where nothing changes, the stream gets there by progress alone.
+    // Without changes, the stream reaches that position only through progress.
     if (!previous) own.reach(this.#stream.position);
   }
 

@@ -110,7 +110,7 @@ function faultOf(handle: number, { pageSize, roots }: Meta, pages: number): stri
   return undefined;
 }
 
-/** The tree pages that a tree page refers to, and the end of its overflow pages; undefined when it is no tree page. */
+/** Returns the tree pages to which a tree page refers and the end of its overflow pages; undefined for other pages. */
 function referencesOf(page: Buffer): { readonly trees: readonly number[]; readonly end: number } | undefined {
   const kind = page.readUInt16LE(pageFlagsAt) & (branchPage | leafPage);
   if (kind !== branchPage && kind !== leafPage) return undefined;

@@ -12,6 +12,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
+import { loadLmdb } from '../optional-package.ts';
 import { checkDataFile } from './data-file.ts';
 import {
   damaged,
@@ -58,7 +59,7 @@ export interface Environment extends Tables {
   readonly state: State;
   /** From which position on records may have no seal; undefined: all of them have one. */
   readonly unsealed: Position | undefined;
-  /** Is told how far records have been sealed, once that is durable. */
+  /** Called with the position up to which records are sealed, once that is durable. */
   sealedUpTo(position: Position | 'none'): void;
   /**
    * Closes the files and opens them again, as the library requires after it failed to write a meta page. Until that
@@ -66,7 +67,7 @@ export interface Environment extends Tables {
    * missing.
    */
   reopen(answered: number): Promise<void>;
-  /** Resolves when there is space for a transaction that writes so many bytes at most. Fails as the file system does. */
+  /** Resolves when there is space for a transaction that writes at most this many bytes. Fails as the file system does. */
   reserve(bytes: number): Promise<void>;
   /** The size of the data file (bytes). */
   size(): Promise<number>;
@@ -78,7 +79,7 @@ export const stateKey = Buffer.from('state');
 export const marksKey = Buffer.from('marks');
 /** From which position on records may have no seal. */
 export const unsealedKey = Buffer.from('unsealed');
-/** The state of an import that is not finished: the files are no store yet. */
+/** The state of an unfinished import: the files are not a store yet. */
 export const importKey = Buffer.from('import');
 const formatPrefix = 'multi-version store ';
 /** Format 1 has no checksums: its records are sealed one after the other once it has been opened. */
@@ -134,7 +135,7 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
   }
 }
 
-/** Tables that are yet to be opened. */
+/** Tables before they are opened. */
 export function tablesOf(path: string, mayLackSeals: () => boolean): Tables {
   const text = { keyEncoder: textKeys, encoder: pointerValues };
   return {
@@ -270,8 +271,7 @@ function restrict(file: string, mode: number): void {
 }
 
 async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buffer, Buffer>> {
-  // Imported on demand, so that a server with the memory store does not load it.
-  const { open } = await import('lmdb');
+  const { open } = await loadLmdb();
   return open<Buffer, Buffer>({
     path,
     mapSize,

@@ -12,7 +12,7 @@ const mapFull = -30792;
 
 const full: readonly unknown[] = [ENOSPC, EDQUOT, EFBIG, mapFull, 'ENOSPC', 'EDQUOT', 'EFBIG'];
 const readOnly: readonly unknown[] = [EACCES, EPERM, EROFS, 'EACCES', 'EPERM', 'EROFS'];
-// Also reported when a write was cut short because the disk was full: a transaction writes so many bytes at most.
+// Also reported when a full disk truncated a write: a transaction writes a bounded number of bytes.
 const mostWritten = 16 * 1024 * 1024;
 const failing: readonly unknown[] = [EIO, 'EIO'];
 const inTheWay: readonly unknown[] = [EEXIST, ENOTDIR, 'EEXIST', 'ENOTDIR'];
@@ -26,7 +26,7 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'failed');
 
-/** The StoreError for a failure of the file system or of the library, with what to do about it. */
+/** Returns the StoreError for a failure of the file system or of the library, with a remedy in its message. */
 export function failure(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);

@@ -33,9 +33,9 @@ export interface Retention {
 
 export interface Flushes {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Is told how long the write of a transaction and its flush took (seconds). */
+  /** Called with the time that the write and flush of a transaction took (seconds). */
   readonly flushed: (seconds: number) => void;
-  /** Is told of damaged records that the compaction of history has passed over. */
+  /** Called with damaged records that the compaction of history has skipped. */
   readonly damaged: (error: StoreError) => void;
 }
 

@@ -5,7 +5,7 @@ import { afterPrefix, compareKeys } from '../keys.ts';
 import type { Pointer } from './records.ts';
 import type { Table } from './table.ts';
 
-/** The longest key (bytes) that LMDB stores as it is. */
+/** Maximum length of a key that LMDB stores unchanged (bytes). */
 const longestStored = 1024;
 
 export interface Head {
@@ -15,7 +15,7 @@ export interface Head {
 
 /**
  * The latest pointer of every key, in key order. A key that is too long for an LMDB index is stored under its hash, and
- * its order is kept in memory: such keys are rare.
+ * its order is held in memory: such keys are rare.
  */
 export class Heads {
   readonly #short: Table<Pointer, ByteString>;
@@ -48,26 +48,26 @@ export class Heads {
     return key.length > longestStored ? this.#order.get(key)?.value : this.#short.get(key);
   }
 
-  /** Part of a transaction: a long key keeps its old pointer until {@link settle}. */
+  /** Part of a transaction. A long key retains its old pointer until {@link settle}. */
   put(key: ByteString, pointer: Pointer): void {
     if (key.length > longestStored) this.#long.put(hash(key), pointer);
     else this.#short.put(key, pointer);
   }
 
-  /** Part of a transaction, as {@link put}. */
+  /** Part of a transaction, like {@link put}. */
   remove(key: ByteString): void {
     if (key.length > longestStored) this.#long.remove(hash(key));
     else this.#short.remove(key);
   }
 
-  /** To be called once the transaction that gave this key a new pointer, or removed it, is durable. */
+  /** Must be called once the transaction that set or removed the pointer of this key is durable. */
   settle(key: ByteString, pointer: Pointer | undefined): void {
     if (key.length <= longestStored) return;
     if (pointer === undefined) this.#order.delete(key);
     else this.#order.set({ key, value: pointer });
   }
 
-  /** The first `limit` heads whose key begins with `prefix` and is greater than `after`. */
+  /** Returns the first `limit` heads whose key begins with `prefix` and is greater than `after`. */
   range(prefix: ByteString, after: ByteString | undefined, limit: number): Head[] {
     // The least key greater than another is that key and a zero byte.
     const start = after === undefined ? prefix : (`${after}\0` as ByteString);

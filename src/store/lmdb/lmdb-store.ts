@@ -45,13 +45,13 @@ export interface LmdbStoreOptions {
   readonly observer?: LmdbObserver;
 }
 
-/** Is told how long what has succeeded took (seconds). */
+/** Receives the durations of successful operations (seconds). */
 export interface LmdbObserver {
-  /** A commit, from the call to its answer: it waits for the transaction before, and shares the next one with others. */
+  /** The time of a commit from call to answer: it waits for the previous transaction and shares the next one with others. */
   readonly committed: (seconds: number) => void;
-  /** The write of a transaction, with its flush to disk. */
+  /** The time of the write of a transaction, including its flush to disk. */
   readonly flushed: (seconds: number) => void;
-  /** A record of the history is damaged and stays where it is: the compaction of history has passed it over. */
+  /** A damaged record of the history, which compaction has skipped, remains in the file. */
   readonly damaged: (error: StoreError) => void;
 }
 
@@ -230,15 +230,15 @@ class LmdbStore implements Store {
     for (const { key: bytes, record, previous } of written) {
       const expires = recordExpires(record);
       if (expires > 0) this.#expiry.by(expires);
-      const wanted = this.#hub.wants(bytes);
-      if (wanted === 'nothing') continue;
+      const interest = this.#hub.wants(bytes);
+      if (interest === 'nothing') continue;
       const key = keyText(bytes);
       const entry = recordDeletes(record) ? undefined : { key, value: recordValue(record), revision };
       changes.push({
         bytes,
         key,
         entry,
-        previous: wanted === 'previous' ? this.#reader.load(previous, bytes) : undefined,
+        previous: interest === 'previous' ? this.#reader.load(previous, bytes) : undefined,
       });
     }
     this.#hub.publish({ revision, changes });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
+import { loadLmdb } from '../optional-package.ts';
 import { checkDataFile } from './data-file.ts';
 import { checkPresent, formatOf, refuseImport } from './environment.ts';
 import { foreignFile, noStore } from './failure.ts';
@@ -13,7 +14,7 @@ export async function openReadOnly(path: string): Promise<RootDatabase<Buffer, B
   checkPresent(path);
   if (!existsSync(file)) throw noStore(path);
   checkDataFile(file);
-  const { open } = await import('lmdb');
+  const { open } = await loadLmdb();
   const root = open<Buffer, Buffer>({
     path,
     mapSize,

@@ -22,7 +22,7 @@ import {
 } from './records.ts';
 import type { Table } from './table.ts';
 
-// What is read in one step.
+// Limits of one step of a read.
 const keysAStep = 256;
 const bytesAStep = 512 * 1024;
 

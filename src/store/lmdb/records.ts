@@ -79,7 +79,7 @@ export const leaseKeys = {
 };
 
 /**
- * Allocates small buffers from larger blocks, since an allocation costs by the block. A buffer keeps its whole block
+ * Allocates small buffers from larger blocks, since every allocation has a cost. A buffer keeps its whole block
  * alive. Blocks are never reused.
  */
 export class Slab {
@@ -212,7 +212,7 @@ function decodeMarks(numbers: readonly number[]): Mark[] {
 }
 
 const numberBytes = 6;
-/** Numbers, and the CRC-32 of their bytes. Format 1 has no checksum: the length tells. */
+/** Encodes numbers followed by the CRC-32 of their bytes. Format 1, recognised by its length, has no checksum. */
 function encodeNumbers(numbers: readonly number[]): Buffer {
   const size = numbers.length * numberBytes;
   const bytes = pointerSlab.take(size + sealBytes);

@@ -9,9 +9,9 @@ import { Reader } from './reader.ts';
 
 export interface Replacement {
   readonly path: string;
-  /** Whether a store that is there may be replaced. */
+  /** Whether an existing store may be replaced. */
   readonly overwrite: boolean;
-  /** Fills the new store, which takes the place of the old one if it succeeds. `old` gives the entries of the old one. */
+  /** Fills the new store, which replaces the old one on success. `old` returns the entries of the old one. */
   readonly fill: (to: StoreImport, old: () => StoreSnapshot) => Promise<void>;
 }
 
@@ -23,14 +23,15 @@ const mapSize = 1024 ** 3;
  * directory is in use, or has a store that may not be replaced; as `damaged` when the old store cannot be opened.
  */
 export async function replaceLmdbStore({ path, overwrite, fill }: Replacement): Promise<void> {
-  const held = await openEnvironment(path, mapSize);
+  const environment = await openEnvironment(path, mapSize);
   const staged = `${path}.new`;
   try {
-    if (!overwrite && (held.state !== emptyState || held.root.get(importKey) !== undefined)) throw notEmpty(path);
+    if (!overwrite && (environment.state !== emptyState || environment.root.get(importKey) !== undefined))
+      throw notEmpty(path);
     await rm(staged, { recursive: true, force: true });
     const to = await openLmdbImport(staged);
     try {
-      await fill(to, () => entriesOf(held));
+      await fill(to, () => entriesOf(environment));
     } finally {
       await to.close();
     }
@@ -40,7 +41,7 @@ export async function replaceLmdbStore({ path, overwrite, fill }: Replacement): 
   } catch (error) {
     throw failure(path, error);
   } finally {
-    await held.close();
+    await environment.close();
     await rm(staged, { recursive: true, force: true });
   }
 }

@@ -2,22 +2,22 @@ let running = 0;
 let print = console.error;
 
 /**
- * Runs `write`. The library prints the errors with which writes fail, besides reporting them: what it prints meanwhile is
- * dropped, because whoever writes tells of the failure.
+ * Runs `write`. The library prints the errors of failed writes in addition to reporting them: the output is dropped,
+ * because the caller reports the failure.
  */
 export async function withoutReports<T>(write: () => Promise<T>): Promise<T> {
   if (running++ === 0) {
     print = console.error;
-    console.error = filtered;
+    console.error = printExceptReports;
   }
   try {
     return await write();
   } finally {
-    if (--running === 0 && console.error === filtered) console.error = print;
+    if (--running === 0 && console.error === printExceptReports) console.error = print;
   }
 }
 
-function filtered(...printed: unknown[]): void {
+function printExceptReports(...printed: unknown[]): void {
   if (printed.length !== 1 || !isReport(printed[0])) print(...printed);
 }
 

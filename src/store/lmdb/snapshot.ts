@@ -11,7 +11,7 @@ type Root = RootDatabase<Buffer, Buffer>;
 
 /**
  * Opens the store in a directory, which another process may be writing, as it is now or was at `revision`. Nothing is
- * written. The snapshot is kept as long as it is open: the file meanwhile grows by what others write. Fails as
+ * written. Until the snapshot is closed, the file grows by everything that others write. Fails as
  * `unavailable`, `damaged`, `compacted` or `future`.
  */
 export async function openLmdbSnapshot(path: string, revision?: number): Promise<StoreSnapshot> {

@@ -1,17 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { usedBytes } from './data-file.ts';
 
-/** How much the file grows at a time: several small transactions (bytes). */
+/** The size by which the file grows (bytes): several small transactions. */
 const chunk = Buffer.alloc(1024 * 1024);
 
 /**
- * Space on disk for what the library writes: a write of it that fails for lack of space may corrupt the memory of the
- * process. The file is therefore made longer before, by zeros in the place of pages that are not used yet.
+ * Reserves disk space for writes of the library: a failed write of its own for lack of space may corrupt the memory of the
+ * process. The file is therefore extended first, with zeros in place of unused pages.
  */
 export class Space {
   readonly #path: string;
   readonly #file: FileHandle;
-  /** How many bytes can be written before the file has to be looked at. */
+  /** The number of bytes that can be written before the size of the file must be checked again. */
   #left = 0;
 
   private constructor(path: string, file: FileHandle) {
@@ -19,12 +19,12 @@ export class Space {
     this.#file = file;
   }
 
-  /** `path`: that of the data file, which exists. */
+  /** `path` is the data file, which must exist. */
   static async open(path: string): Promise<Space> {
     return new Space(path, await open(path, 'r+'));
   }
 
-  /** Resolves when a transaction that writes so many bytes at most has space. Fails with the error of the file system. */
+  /** Resolves when there is space for a transaction that writes at most `bytes`. Fails with the error of the file system. */
   async reserve(bytes: number): Promise<void> {
     this.#left -= bytes;
     if (this.#left < 0) this.#left = await this.#grow(bytes);
@@ -34,7 +34,7 @@ export class Space {
     await this.#file.close();
   }
 
-  /** What is left besides `bytes`. */
+  /** Returns the remaining space after `bytes`. */
   async #grow(bytes: number): Promise<number> {
     const file = this.#file;
     const used = usedBytes(file.fd, this.#path);

@@ -26,7 +26,7 @@ import {
 } from './records.ts';
 
 const headsAtOnce = 512;
-/** How many records one transaction seals, and about how many bytes of them. */
+/** Maximum number of records that one transaction seals, and approximate maximum of their bytes. */
 const sealedAtOnce = 64;
 const sealedBytesAtOnce = 1024 * 1024;
 
@@ -48,8 +48,8 @@ export type Outcome =
   | { readonly ok: false; readonly revision: number };
 
 /**
- * Several commits on top of the durable state, each of which sees those before it. `write` writes all of them atomically;
- * nothing is written before.
+ * Several commits on top of the durable state. Each sees the commits before it. `write` writes all of them atomically;
+ * nothing is written before that.
  */
 export class Transaction {
   readonly #environment: Environment;
@@ -64,7 +64,7 @@ export class Transaction {
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
   readonly #swept: Position[] = [];
   readonly #sealed: { position: Position; record: Buffer }[] = [];
-  /** From where on records may have no seal, once this transaction is written. */
+  /** The position from which records may be unsealed once this transaction is written. */
   #unsealed: Position | 'none' | undefined;
   readonly #slab = new Slab();
   readonly #openMs: number;
@@ -93,7 +93,7 @@ export class Transaction {
     return this.#records.length;
   }
 
-  /** Compacts history older than `keepMs`. To be called before the commits. */
+  /** Compacts history older than `keepMs`. Must be called before the commits. */
   age(keepMs: number): void {
     this.#state = age(this.#state, this.#openMs, keepMs);
   }
@@ -171,24 +171,24 @@ export class Transaction {
     return ordinal;
   }
 
-  /** Gives records of format 1 their seal, from the position on which the environment knows, in steps. */
+  /** Seals records of format 1 in steps, from the first position that may be unsealed. */
   seal(): void {
     const { unsealed: start, records } = this.#environment;
     if (start === undefined) return;
     const found = records.range({ start, limit: sealedAtOnce });
-    let [bytes, taken] = [0, 0];
+    let [bytes, sealedCount] = [0, 0];
     for (const { key: position, value: record } of found) {
       if (bytes >= sealedBytesAtOnce) break;
       if (!isSealed(record)) this.#sealed.push({ position, record: sealRecord(this.#slab, record, position) });
       bytes += record.length;
-      taken++;
+      sealedCount++;
     }
-    const next = found[taken]?.key ?? after(found.at(-1)?.key);
-    this.#unsealed = found.length < sealedAtOnce && taken === found.length ? 'none' : next;
+    const next = found[sealedCount]?.key ?? after(found.at(-1)?.key);
+    this.#unsealed = found.length < sealedAtOnce && sealedCount === found.length ? 'none' : next;
     this.tick();
   }
 
-  /** How many bytes `write` writes at most: two pages for each entry of a table besides the records themselves. */
+  /** Maximum number of bytes that `write` writes: two pages for each entry of a table, plus the records themselves. */
   get bytes(): number {
     const entries = this.#sealed.length + this.#records.length + this.#heads.size + this.#leases.length;
     let bytes = (2 * (entries + this.#swept.length) + pagesOfRoots) * pageBytes;
@@ -221,7 +221,7 @@ export class Transaction {
     });
   }
 
-  /** To be called once `write` has resolved. */
+  /** Must be called once `write` has resolved. */
   settle(): void {
     for (const [key, pointer] of this.#heads) this.#reader.heads.settle(key, pointer);
     if (this.#unsealed !== undefined) this.#environment.sealedUpTo(this.#unsealed);
@@ -231,7 +231,7 @@ export class Transaction {
     return this.#heads.has(key) ? this.#heads.get(key) : this.#reader.heads.get(key);
   }
 
-  /** Whether no key below the prefix has been written after the revision, deletions aside. */
+  /** Whether no key below the prefix has been written after the revision; deletions do not count. */
   #isUnwritten(prefix: ByteString, after: number): boolean {
     const isLater = (head: Pointer | undefined) => head !== undefined && !head.deleted && head.revision > after;
     const segment = firstSegment(prefix);
@@ -265,7 +265,7 @@ export class Transaction {
     });
   }
 
-  /** When the record expires; undefined when it is damaged, which no commit of others may suffer from. */
+  /** Returns the expiry of a record; undefined when it is damaged, which must not fail commits of other keys. */
   #expiryOf(pointer: Pointer): number | undefined {
     try {
       return recordExpires(this.#reader.record(pointer));
@@ -282,7 +282,7 @@ export class Transaction {
   }
 }
 
-/** The position behind another one. */
+/** Returns the next position. */
 const after = (position: Position = { revision: 0, ordinal: 0 }): Position => ({
   revision: position.revision,
   ordinal: position.ordinal + 1,

@@ -245,10 +245,10 @@ class MemoryStore implements Store {
   #compactStep(): void {
     const most = Math.max(step, this.#owed);
     this.#owed = 0;
-    const kept = Math.min(this.#oldest, this.#hub.lagging);
+    const firstRetained = Math.min(this.#oldest, this.#hub.lagging);
     const first = this.#latest - this.#log.length + 1;
     let count = 0;
-    for (let removed = 0; first + count <= kept && removed < most; count++) {
+    for (let removed = 0; first + count <= firstRetained && removed < most; count++) {
       const { revision, changes } = this.#log[count] as CommitChanges;
       for (const change of changes) this.#dropBefore(change.bytes, revision);
       removed += changes.length;

@@ -1,11 +1,12 @@
-import * as grpc from '@grpc/grpc-js';
-import { loadTraceService } from '../collector.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { SpanData } from '../span-data.ts';
 
-/** A span as a collector gets it: identifiers in hexadecimal digits, times in ns, attributes by name. */
+/** A span with its times as numbers (ns since 1970) and its attributes by name. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is the root of its trace. */
+  /** Empty: the span is the root of its trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: number;
@@ -18,69 +19,68 @@ export interface ReceivedSpan {
 }
 
 export interface TraceCollector {
+  /** `host:port`. */
   readonly endpoint: string;
-  /** What has arrived. */
+  /** All received spans. */
   readonly spans: ReceivedSpan[];
-  /** The attributes of the resources that spans came from. */
+  /** The attributes of the resources that sent the spans. */
   readonly resources: ReceivedSpan['attributes'][];
   stop(): void;
 }
 
-interface Sent {
+/** An `ExportTraceServiceRequest` in JSON. */
+interface ExportRequest {
   readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly SentAttribute[] };
-    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+    readonly resource: { readonly attributes: SpanData['attributes'] };
+    readonly scopeSpans: readonly { readonly spans: readonly SpanData[] }[];
   }[];
 }
-interface SentAttribute {
-  readonly key: string;
-  readonly value: { readonly stringValue?: string; readonly intValue?: string };
-}
-interface SentSpan extends Pick<ReceivedSpan, 'name' | 'kind' | 'status'> {
-  readonly traceId: Buffer;
-  readonly spanId: Buffer;
-  readonly parentSpanId?: Buffer;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly attributes: readonly SentAttribute[];
-  readonly events: readonly { readonly name: string }[];
-  readonly links: readonly { readonly traceId: Buffer; readonly spanId: Buffer }[];
-}
 
-const byName = (attributes: readonly SentAttribute[]): ReceivedSpan['attributes'] =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
+const byName = (attributes: SpanData['attributes']): ReceivedSpan['attributes'] =>
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [key, 'stringValue' in value ? value.stringValue : value.intValue]),
+  );
 
-const received = (span: SentSpan): ReceivedSpan => ({
-  traceId: span.traceId.toString('hex'),
-  spanId: span.spanId.toString('hex'),
-  parentSpanId: span.parentSpanId?.toString('hex') ?? '',
+const toReceivedSpan = (span: SpanData): ReceivedSpan => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  parentSpanId: span.parentSpanId ?? '',
   name: span.name,
   kind: span.kind,
   start: BigInt(span.startTimeUnixNano),
   end: BigInt(span.endTimeUnixNano),
   attributes: byName(span.attributes),
   events: span.events.map(({ name }) => name),
-  links: span.links.map(({ traceId, spanId }) => `${traceId.toString('hex')}-${spanId.toString('hex')}`),
+  links: span.links.map(({ traceId, spanId }) => `${traceId}-${spanId}`),
   status: span.status,
 });
 
-/** A collector of traces on a port of its own: OTLP over gRPC. */
+/** A trace collector on a port of its own: OTLP over HTTP with JSON. */
 export async function startTraceCollector(): Promise<TraceCollector> {
-  const server = new grpc.Server();
   const spans: ReceivedSpan[] = [];
   const resources: ReceivedSpan['attributes'][] = [];
-  const take = ({ request }: { readonly request: Sent }, answer: (error: null, value: object) => void) => {
-    for (const { resource, scopeSpans } of request.resourceSpans) {
-      resources.push(byName(resource.attributes));
-      for (const { spans: sent } of scopeSpans) for (const span of sent) spans.push(received(span));
+  const server = createServer((request, response) => {
+    const isExport = request.method === 'POST' && request.url === '/v1/traces';
+    if (!isExport || request.headers['content-type'] !== 'application/json') {
+      response.writeHead(404).end();
+      return;
     }
-    answer(null, {});
-  };
-  server.addService(await loadTraceService(), { Export: take as unknown as grpc.UntypedHandleCall });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as ExportRequest;
+      for (const { resource, scopeSpans } of resourceSpans) {
+        resources.push(byName(resource.attributes));
+        for (const scope of scopeSpans) spans.push(...scope.spans.map(toReceivedSpan));
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
   });
-  return { endpoint: `127.0.0.1:${port}`, spans, resources, stop: () => server.forceShutdown() };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { endpoint: `127.0.0.1:${port}`, spans, resources, stop };
 }

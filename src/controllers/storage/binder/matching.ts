@@ -1,7 +1,7 @@
 /** Which volume a claim can be bound to. */
 import { compareQuantities, type Names, parseQuantity } from '../../../meta/index.ts';
+import { storageClassOf } from '../../../rules/index.ts';
 import type { PersistentVolume as VolumeSchema } from '../../../types/core-v1.ts';
-import { storageClassOf } from '../../../types/storage-class.ts';
 import type { Named } from '../../shared/kind.ts';
 import { selectorIn } from '../../shared/selection.ts';
 import type { Claim } from '../pod-claims.ts';

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../client/index.ts';
 import { formatTime, jsonEqual, quote } from '../../../meta/index.ts';
+import { isTimeZone, parseSchedule, type Schedule } from '../../../rules/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
-import { isTimeZone, parseSchedule, type Schedule } from '../../../types/cron-schedule.ts';
 import * as kinds from '../../shared/kinds.ts';
 import { byController, findController } from '../../shared/owners.ts';
 import type { Controller, ControllerContext } from '../../types.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../../meta/index.ts';
-import { parseSchedule, type Schedule } from '../../../types/cron-schedule.ts';
+import { parseSchedule, type Schedule } from '../../../rules/index.ts';
 import { dueTimes, untilNext } from './due.ts';
 
 const start = Date.parse('2016-05-19T10:00:00Z');

@@ -1,6 +1,6 @@
 import { parseTime } from '../../../meta/index.ts';
+import type { Schedule } from '../../../rules/index.ts';
 import type { CronJob as CronJobSchema } from '../../../types/batch-v1.ts';
-import type { Schedule } from '../../../types/cron-schedule.ts';
 import type { Named } from '../../shared/kind.ts';
 
 export type CronJob = CronJobSchema & Named;

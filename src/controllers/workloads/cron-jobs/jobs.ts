@@ -1,6 +1,6 @@
 import { formatTime, parseTime, StatusError } from '../../../meta/index.ts';
+import { zoneOffset } from '../../../rules/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
-import { zoneOffset } from '../../../types/cron-schedule.ts';
 import { apiVersionOf } from '../../shared/kind.ts';
 import * as kinds from '../../shared/kinds.ts';
 import { controllerOf, controllerReference } from '../../shared/owners.ts';

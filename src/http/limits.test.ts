@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairLimit } from './limits.ts';
+
+/** Takes one after the other until one is refused. Returns the number of those taken. */
+function takeAll(limit: FairLimit, key: string, exempt = false): number {
+  let count = 0;
+  while (limit.tryTake(key, 1, exempt)) count++;
+  return count;
+}
+
+describe('a fair limit', () => {
+  it('gives a holder no more than remains free for the others', () => {
+    const limit = new FairLimit(200);
+    expect(['a', 'b', 'c', 'd'].map((key) => takeAll(limit, key))).toEqual([100, 50, 25, 13]);
+    expect(limit.used).toBe(188);
+  });
+
+  it('gives an exempt holder all of it, and never more', () => {
+    const limit = new FairLimit(10);
+    takeAll(limit, 'a');
+    expect(takeAll(limit, 'admin', true)).toBe(5);
+    expect(limit.tryTake('b', 1, true)).toBe(false);
+    expect(takeAll(new FairLimit(1), 'a')).toBe(1);
+    expect(takeAll(new FairLimit(0), 'a', true)).toBe(0);
+  });
+
+  it('serves waiting holders in turn as soon as their amounts fit', () => {
+    const limit = new FairLimit(8);
+    const served: string[] = [];
+    const wait = (name: string, amount: number) =>
+      limit.takeOrWait(name.charAt(0), { amount, exempt: false, onTaken: () => served.push(name) });
+    expect(wait('a1', 4)).toBeUndefined();
+    const cancels = [wait('a2', 4), wait('a3', 1), wait('b1', 3)];
+    expect(cancels.map((cancel) => cancel === undefined)).toEqual([false, false, true]);
+    cancels[0]?.();
+    limit.release('b', 3);
+    expect(served).toEqual([]);
+    limit.release('a', 4);
+    expect(served).toEqual(['a3']);
+    expect(limit.used).toBe(1);
+  });
+
+  it('gives a holder that is alone more than the limit', () => {
+    const limit = new FairLimit(8);
+    expect(limit.takeOrWait('a', { amount: 10, exempt: false, onTaken: () => {} })).toBeUndefined();
+    expect(limit.takeOrWait('a', { amount: 1, exempt: false, onTaken: () => {} })).toBeDefined();
+  });
+
+  it('is free again when all amounts are released', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 9 }))), (amounts) => {
+        const limit = new FairLimit(20);
+        const taken: [string, number][] = [];
+        for (const [key, amount] of amounts) {
+          if (!limit.tryTake(key, amount)) continue;
+          taken.push([key, amount]);
+          expect(limit.used).toBeLessThanOrEqual(20);
+        }
+        for (const [key, amount] of taken) limit.release(key, amount);
+        expect([limit.used, takeAll(limit, 'a')]).toEqual([0, 10]);
+      }),
+    );
+  });
+});

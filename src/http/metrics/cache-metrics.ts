@@ -1,0 +1,91 @@
+import { formatGroupResource, ownMetric } from '../../meta/index.ts';
+import type { Registry, Resource } from '../../registry/index.ts';
+import type { MetricSet } from './metric.ts';
+
+/** The resources with objects, each once, in however many versions it is served. */
+function* storedResources({ resources }: Registry): Generator<Resource> {
+  const seen = new Set<string>();
+  for (const resource of resources) {
+    const id = formatGroupResource(resource.id);
+    if (!resource.definition.verbs.includes('watch') || seen.has(id)) continue;
+    seen.add(id);
+    yield resource;
+  }
+}
+
+/** Declares the metrics of stored objects and watch caches. */
+export function declareCacheMetrics(set: MetricSet, registry: () => Registry): void {
+  set.observable({
+    type: 'gauge',
+    name: 'apiserver_storage_objects',
+    stability: 'STABLE',
+    help: 'Objects stored, by resource.',
+    labels: ['resource'],
+    *read() {
+      for (const { id, keyPrefix, cache } of storedResources(registry())) {
+        yield [{ resource: formatGroupResource(id) }, cache.snapshot().count(keyPrefix)];
+      }
+    },
+  });
+  const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (cache: Resource['cache']) => number) =>
+    set.observable({
+      type,
+      name,
+      stability: 'ALPHA',
+      help,
+      labels: ['group', 'resource'],
+      *read() {
+        for (const { id, cache } of storedResources(registry())) {
+          yield [{ group: id.group, resource: id.resource }, read(cache)];
+        }
+      },
+    });
+  declare(
+    'apiserver_watch_cache_initializations_total',
+    'counter',
+    'How often a watch cache was filled from a list of the store.',
+    ({ counts }) => counts.loads,
+  );
+  declare(
+    'apiserver_watch_cache_events_received_total',
+    'counter',
+    'Changes that a watch cache received from the store.',
+    ({ counts }) => counts.received,
+  );
+  declare(
+    'apiserver_init_events_total',
+    'counter',
+    'Events from before their start that watches were given from the event window.',
+    ({ counts }) => counts.replayed,
+  );
+  declare(
+    'apiserver_terminated_watchers_total',
+    'counter',
+    'Watches that were ended because their client read too slowly.',
+    ({ counts }) => counts.cutOff,
+  );
+  declare(
+    'apiserver_watch_cache_resource_version',
+    'gauge',
+    'The revision of the store that a watch cache has reached; 0 before it is filled.',
+    ({ revision }) => revision,
+  );
+  declare(
+    ownMetric('watch_cache_subscribers'),
+    'gauge',
+    'Watches that are fed by a watch cache.',
+    ({ counts }) => counts.subscribers,
+  );
+  declare(
+    ownMetric('watch_cache_window_changes'),
+    'gauge',
+    'Changes that the event window of a watch cache holds, from which watches can start.',
+    ({ counts }) => counts.windowChanges,
+  );
+  declare(
+    ownMetric('watch_cache_window_bytes'),
+    'gauge',
+    'Bytes that the event window of a watch cache keeps in memory beyond the current objects.',
+    ({ counts }) => counts.windowBytes,
+  );
+}

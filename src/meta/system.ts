@@ -1,0 +1,29 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
+
+/** The longest delay of `setTimeout` (ms). */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** The system clock. */
+export const systemClock: Clock = {
+  now: Date.now,
+  monotonic: performance.now.bind(performance),
+  after: (ms, task) => {
+    let timer: NodeJS.Timeout;
+    const wait = (rest: number) => {
+      timer = setTimeout(
+        () => (rest > maxDelayMs ? wait(rest - maxDelayMs) : task()),
+        Math.min(rest, maxDelayMs),
+      ).unref();
+    };
+    wait(ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Cryptographic randomness of the system. */
+export const systemRandom: Random = {
+  uuid: randomUUID,
+  integer: randomInt,
+};

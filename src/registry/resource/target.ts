@@ -1,0 +1,88 @@
+import { pathSegmentName, quote, statusError } from '../../meta/index.ts';
+import type { Target } from '../types.ts';
+import type { Connection, PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
+import type { CompiledVersion, RequestKind, Resource } from './resource.ts';
+
+/** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
+export function checkVerb({ resource, namespace, name, subresource }: Target, verb: string): void {
+  let served: readonly string[];
+  if (subresource !== '') served = resource.subresources.get(subresource)?.verbs ?? [];
+  else if (name !== '') served = resource.verbs.object;
+  else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
+  else served = resource.verbs.collection;
+  if (served.includes(verb)) return;
+  // There is no route for the watch of a subresource: it is missing rather than not allowed.
+  if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
+  throw statusError.methodNotAllowed();
+}
+
+/** How requests to the target are passed on to a node or to what runs on it; undefined where the registry serves them. */
+export function connectionOf({
+  resource,
+  subresource,
+}: Pick<Target, 'resource' | 'subresource'>): Connection | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'connect' ? served.connect : undefined;
+}
+
+/** The version of the request. */
+export function versionOf({ resource, version }: Target): CompiledVersion {
+  return resource.versions.get(version) ?? resource.storageVersion;
+}
+
+/** The kind of the bodies of requests to the target. */
+export function requestKind(target: Target): RequestKind {
+  const { resource } = target;
+  const subresourceKind = resource.subresources.get(target.subresource)?.requestKind;
+  if (subresourceKind !== undefined) return subresourceKind;
+  const { declared, apiVersion, type } = versionOf(target);
+  const { group, kind } = resource.definition;
+  return { group, version: declared.version, kind, apiVersion, type };
+}
+
+/** How the target represents the stored object; undefined where it is read and written as it is. */
+export function projectionOf({ resource, subresource }: Target): Projection | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'projection' ? served.projection : undefined;
+}
+
+/** The target's subresource if it writes a part of the stored object; undefined for writes of the whole object. */
+export function partialWriteOf({
+  resource,
+  subresource,
+}: Target): StatusSubresource | PartialUpdateSubresource | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'status' || served?.type === 'partialUpdate' ? served : undefined;
+}
+
+/** Whether the target represents objects as they are stored. */
+export function isStorageVersion({ resource, version, subresource }: Target): boolean {
+  if (resource.convertedVersions.has(version)) return false;
+  return subresource === '' || resource.subresources.get(subresource)?.type !== 'projection';
+}
+
+/** @throws StatusError 400 for a name that is not a path segment */
+export function checkName({ name }: Target): void {
+  const problems = pathSegmentName(name);
+  if (problems.length === 0) return;
+  throw statusError.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
+}
+
+/** The common prefix of the keys of a selection. */
+export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Pick<Target, 'namespace'>): string {
+  return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
+}
+
+/** The key of an object. */
+export function objectKey(
+  { definition, keyPrefix }: Resource,
+  { namespace, name }: Pick<Target, 'namespace' | 'name'>,
+): string {
+  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
+}
+
+/** The key of the only object of that namespace and name; undefined when there may be several. */
+export function keyOf(resource: Resource, place: Pick<Target, 'namespace' | 'name'>): string | undefined {
+  if (place.name === '' || (resource.definition.namespaced && place.namespace === '')) return undefined;
+  return objectKey(resource, place);
+}

@@ -1,0 +1,93 @@
+import {
+  type ApiObject,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopyInSteps,
+  type ObjectMeta,
+  type Steps,
+  setKey,
+} from '../../../meta/index.ts';
+import type { PartialUpdateSubresource, StatusSubresource, StrategyContext } from '../../resource/definition.ts';
+import type { Resource } from '../../resource/resource.ts';
+import { storedMetadata } from './metadata.ts';
+
+/** A deep copy, except for the managed fields, which are never changed in place. */
+export function* copyObject(object: ApiObject): Steps<ApiObject> {
+  const copy = yield* jsonCopyInSteps(withManagedFields(object, undefined));
+  return withManagedFields(copy, object.metadata.managedFields);
+}
+
+/** Replaces the managed fields of the object in place. */
+export function setManagedFields({ metadata }: ApiObject, managedFields: Json[] | undefined): void {
+  // They are encoded last.
+  delete metadata.managedFields;
+  if (managedFields !== undefined) metadata.managedFields = managedFields;
+}
+
+/** A shallow copy of the object with other managed fields. */
+export function withManagedFields(object: ApiObject, managedFields: Json[] | undefined): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } } as ApiObject;
+}
+
+/** Sets the defaults of a kind that depend on other fields. */
+export function* setDefaults({ definition }: Resource, object: ApiObject, context: StrategyContext): Steps<void> {
+  const steps = definition.strategy.defaults?.(object, context);
+  if (steps) yield* steps;
+}
+
+/** Replaces the content of an object in place. */
+export function replaceContent(object: JsonObject, next: JsonObject): void {
+  for (const key of Object.keys(object)) delete object[key];
+  for (const [key, value] of Object.entries(next)) if (value !== undefined) setKey(object, key, value);
+}
+
+/** Whether the status of the resource's objects is written through a subresource. */
+const hasStatus = ({ subresources }: Resource): boolean => subresources.has('status');
+
+function setField(object: JsonObject, field: string, value: Json | undefined): void {
+  if (value === undefined) delete object[field];
+  else object[field] = value;
+}
+
+/** Restores the stored status of an object whose status is written through a subresource. */
+export function* restoreStatus(resource: Resource, object: ApiObject, old: ApiObject): Steps<void> {
+  if (!hasStatus(resource)) return;
+  setField(object, 'status', old['status'] === undefined ? undefined : yield* jsonCopyInSteps(old['status']));
+}
+
+/** Resets the status of a new object, if `sent` has one that a create does not set. */
+export function resetStatus(resource: Resource, object: ApiObject, sent: Json): void {
+  if (resource.definition.strategy.createsWithStatus === true || !hasStatus(resource)) return;
+  if (!isJsonObject(sent) || sent['status'] === undefined) return;
+  setField(object, 'status', resource.storageVersion.type.decode({}).value['status']);
+}
+
+/** A copy of the stored object with the part of `sent` that the subresource writes, and `metadata` as far as it does. */
+export function* withPart(
+  subresource: StatusSubresource | PartialUpdateSubresource,
+  old: ApiObject,
+  sent: ApiObject,
+  metadata: ObjectMeta & JsonObject,
+  context: StrategyContext,
+): Steps<ApiObject> {
+  const object = yield* copyObject(old);
+  object.metadata = partialMetadata(subresource, metadata, object.metadata);
+  if (subresource.type === 'status') setField(object, 'status', sent['status']);
+  else subresource.partialUpdate.apply(object, sent, context);
+  return object;
+}
+
+/** The metadata after a write of a part: as sent, except for fields that are reset. Managed fields are always as sent. */
+function partialMetadata(
+  subresource: StatusSubresource | PartialUpdateSubresource,
+  sent: ObjectMeta & JsonObject,
+  stored: ObjectMeta & JsonObject,
+): ObjectMeta & JsonObject {
+  const resetsAll = subresource.type === 'partialUpdate' && subresource.writableFields !== undefined;
+  const resetPaths = resetsAll ? [['metadata']] : (subresource.resetFields ?? []);
+  const names = resetPaths.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
+  if (names.some(([name]) => name === undefined)) return storedMetadata(stored, { managedFields: sent.managedFields });
+  return storedMetadata(sent, Object.fromEntries(names.map(([name = '']) => [name, stored[name]])));
+}

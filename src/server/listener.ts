@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { type ConnectionCounts, type Handler, listen } from '../http/index.ts';
+import type { Names } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
+import { loadTls, type Tls } from './certificates/tls.ts';
+import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
+import { kubeconfig, urlOf, writeKubeconfig } from './commands/kubeconfig.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { ServerSettings } from './settings/flags.ts';
+import { StartError, systemReason } from './start-error.ts';
+
+/** The address of a listening server, and the kubeconfig of its administrator. */
+export interface Address {
+  /** URL such as `https://127.0.0.1:6443`. */
+  readonly url: string;
+  readonly port: number;
+  /** The administrator's kubeconfig (`system:masters`). */
+  readonly kubeconfig: string;
+  /** The file of the kubeconfig; undefined without a data directory. */
+  readonly kubeconfigPath: string | undefined;
+}
+
+/** The open listener of a server. */
+export interface Listening {
+  readonly address: Address;
+  /** The current certificates. */
+  readonly tls: () => Tls;
+  readonly connections: () => ConnectionCounts;
+  /** Whether requests are still handled, or may arrive after `close`. */
+  readonly busy: () => boolean;
+  /** Stops accepting connections. Resolves once all are closed, at the latest after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+type ListeningDependencies = Pick<Dependencies, 'clock' | 'log'> & {
+  readonly trusted: TrustedAuthorities;
+  /** The store with the certificate authority that all of its servers share. Undefined: it is in the data directory. */
+  readonly sharedBy: Store | undefined;
+};
+
+/** Interval at which certificates are reloaded, and renewed when they are about to expire (ms). */
+const renewMs = 60_000;
+
+/**
+ * Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. `trusted` follows the
+ * files of the certificate authorities. @throws StartError, StoreError
+ */
+export async function openListener(
+  settings: ServerSettings,
+  names: Names,
+  handler: Handler,
+  { clock, log, trusted, sharedBy }: ListeningDependencies,
+): Promise<Listening> {
+  const load = () => loadTls(settings, names, clock.now(), sharedBy);
+  let tls = await load();
+  trusted.replace(tls);
+  const listener = await open(settings, handler, { clock, log }, tls);
+  const url = urlOf(listener.address, listener.port);
+  const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
+  const config = () =>
+    kubeconfig({
+      cluster: names.product,
+      server: url,
+      authority: tls.authority,
+      user: `${names.product}-admin`,
+      certificate: tls.admin,
+    });
+  const writeConfig = async () => {
+    if (path !== undefined) await writeKubeconfig(path, config());
+  };
+  await writeConfig();
+
+  let cancel = () => {};
+  let closed = false;
+  let failure = '';
+  const renew = async () => {
+    try {
+      const fresh = await load();
+      if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
+        tls = fresh;
+        listener.renew(wireTls(tls));
+        trusted.replace(tls);
+        await writeConfig();
+        log.info('certificates were renewed', {});
+      }
+      failure = '';
+    } catch (error) {
+      // The previous certificates stay in use. The same failure is logged once.
+      if (String(error) !== failure) log.error('failed to renew the certificates', { error });
+      failure = String(error);
+    }
+  };
+  const renewLater = () => {
+    if (!closed) cancel = clock.after(renewMs, () => void renew().finally(renewLater));
+  };
+  renewLater();
+  return {
+    address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
+    tls: () => tls,
+    connections: listener.counts,
+    busy: () => listener.busy > 0,
+    close(graceMs) {
+      closed = true;
+      cancel();
+      return listener.close(graceMs);
+    },
+  };
+}
+
+/** The handshake names the authorities of clients and proxies; authenticators tell them apart later. */
+const wireTls = ({ cert, key, clientCa, requestHeaderCa = '' }: Tls) => ({
+  cert,
+  key,
+  clientCa: clientCa + requestHeaderCa,
+});
+
+async function open(
+  settings: ServerSettings,
+  handler: Handler,
+  dependencies: Pick<Dependencies, 'clock' | 'log'>,
+  tls: Tls,
+) {
+  const { bindAddress: address, securePort: port } = settings;
+  try {
+    return await listen({ handler, address, port, tls: wireTls(tls), ...dependencies });
+  } catch (error) {
+    throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
+  }
+}

@@ -67,7 +67,7 @@ function typeOf(schema: Schema): string | undefined {
   }
 }
 
-const folder = new URL('../types/descriptions', import.meta.url);
+const folder = new URL('../types/descriptions/', import.meta.url);
 
 const textsIn = (file: string) =>
   JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { [of: string]: { [field: string]: string } };

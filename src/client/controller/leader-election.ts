@@ -1,4 +1,12 @@
-import { type Clock, formatMicroTime, isStatus, type Random, StatusError, systemClock, systemRandom } from '../../meta/index.ts';
+import {
+  type Clock,
+  formatMicroTime,
+  isStatus,
+  type Random,
+  StatusError,
+  systemClock,
+  systemRandom,
+} from '../../meta/index.ts';
 import type { Client } from '../client.ts';
 import type { TypedKind } from '../kinds/kind.ts';
 import { createKindClient, type KindClient, noObserver } from '../kinds/kind-client.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { VirtualClock, systemClock } from '../../meta/index.ts';
+import { systemClock, VirtualClock } from '../../meta/index.ts';
 import { createServer, openLmdbStore, openMemoryStore } from '../../server/index.ts';
 import { heldStore } from '../../store/testing/held-store.ts';
 import { createClient } from '../create-client.ts';

@@ -1,5 +1,4 @@
 /** Which nodes can take a pod, and what is said of those that cannot. */
-import { parseResourceList } from '../../rules/index.ts';
 import {
   compareQuantities,
   type Names,
@@ -8,6 +7,7 @@ import {
   subtractQuantities,
   type Turns,
 } from '../../meta/index.ts';
+import { parseResourceList } from '../../rules/index.ts';
 import { namedNodes, selectionCost, selectsNode, tolerates } from '../shared/node-selection.ts';
 import { Evaluation } from '../shared/selection.ts';
 import { hostPortsOf, type NodeLoad, requestsOf } from './node-loads.ts';

@@ -1,6 +1,6 @@
-import { encodeResourceList, equalQuantities, parseResourceList } from '../../rules/index.ts';
 import { keyOf } from '../../client/index.ts';
 import { formatGroupResource, isStatus } from '../../meta/index.ts';
+import { encodeResourceList, equalQuantities, parseResourceList } from '../../rules/index.ts';
 import type { Named } from '../shared/kind.ts';
 import * as kinds from '../shared/kinds.ts';
 import type { Pod } from '../shared/pods.ts';

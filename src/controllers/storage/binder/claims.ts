@@ -1,7 +1,7 @@
 /** Binds claims to volumes, or records why that is impossible. */
-import { classAnnotation, storageClassOf } from '../../../rules/index.ts';
 import { keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
+import { classAnnotation, storageClassOf } from '../../../rules/index.ts';
 import * as kinds from '../../shared/kinds.ts';
 import { createdAt } from '../../shared/pods.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';

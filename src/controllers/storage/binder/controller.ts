@@ -1,6 +1,6 @@
-import { storageClassOf } from '../../../rules/index.ts';
 import { keyIn, keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
+import { storageClassOf } from '../../../rules/index.ts';
 import * as kinds from '../../shared/kinds.ts';
 import type { Controller } from '../../types.ts';
 import { byClaim, type Claim } from '../pod-claims.ts';

@@ -14,7 +14,6 @@ export {
   compareQuantityTexts,
   encodeResourceList,
   equalQuantities,
-  maxInPlace,
   parseResourceList,
   type Quantities,
   type ResourceList,

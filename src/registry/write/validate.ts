@@ -1,4 +1,4 @@
-import { type CheckedWrite,
+import {
   type ApiObject,
   allErrors,
   type CheckedWrite,

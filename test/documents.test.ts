@@ -79,7 +79,7 @@ describe('links', () => {
     expect(linkProblem('README.md', 'docs/nothing.md', isThere)).toContain('is no file');
     expect(linkProblem('docs/flags.md', '../../README.md', isThere)).toContain('is no file');
     expect(linkProblem('README.md', '#nothing', isThere)).toContain('is no heading');
-    expect(linkProblem('docs/flags.md', '../README.md#a-server', isThere)).toBeUndefined();
+    expect(linkProblem('docs/flags.md', '../README.md#a-test', isThere)).toBeUndefined();
   });
 
   it('lead to files of the package in the package', () => {

@@ -60,9 +60,10 @@ describe('layers', () => {
   });
 });
 
-describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
+describe('ARCHITECTURE.md, CONTRIBUTING.md and docs/design', () => {
   it('name files that exist', () => {
-    const text = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
+    const designPages = readdirSync(join(root, 'docs/design')).map((file) => `docs/design/${file}`);
+    const text = ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...designPages]
       .map((file) => readFileSync(join(root, file), 'utf8'))
       .join('\n');
     const named = [...text.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|mjs|md))`/g)].map(([, path = '']) => path);

@@ -43,7 +43,11 @@ export function createClient(options: ClientOptions): Client {
     };
     return {
       kind: <T extends TypedObject>(first: TypedKind<T> | string, kind?: string) =>
-        createKindClient<T>(client, typeof first === 'string' ? { apiVersion: first, kind: kind as string } : first, all),
+        createKindClient<T>(
+          client,
+          typeof first === 'string' ? { apiVersion: first, kind: kind as string } : first,
+          all,
+        ),
       resolve: resolverOver(request, names),
       observe: (observer) => {
         observers.add(observer);

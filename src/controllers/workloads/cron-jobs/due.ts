@@ -1,5 +1,5 @@
-import { type Schedule } from '../../../rules/index.ts';
 import { parseTime } from '../../../meta/index.ts';
+import type { Schedule } from '../../../rules/index.ts';
 import type { CronJob as CronJobSchema } from '../../../types/batch-v1.ts';
 import type { Named } from '../../shared/kind.ts';
 

@@ -2,8 +2,9 @@ import type { AuditCounts } from '../../audit/index.ts';
 import type { TokenCounts } from '../../auth/index.ts';
 import { ownMetric } from '../../meta/index.ts';
 import type { AuthorizerMetrics } from './authorization-metrics.ts';
-import { type Distribution, type MetricSet, millisecondBuckets, type Value } from './metric.ts';
+import { type MetricSet, millisecondBuckets } from './metric.ts';
 import { declareReloadMetrics, type ReloadCounts } from './reload-metrics.ts';
+import type { Distribution, Value } from './series.ts';
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';

@@ -5,7 +5,8 @@ import type {
   PolicyObserver,
   WebhookObserver,
 } from '../../registry/index.ts';
-import { conditionBuckets, type Distribution, labelText, type MetricSet, millisecondBuckets } from './metric.ts';
+import { conditionBuckets, type MetricSet, millisecondBuckets } from './metric.ts';
+import { type Distribution, labelText } from './series.ts';
 import { seriesNames } from './series-names.ts';
 
 export interface AdmissionMetrics {

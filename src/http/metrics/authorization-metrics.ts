@@ -1,7 +1,8 @@
 import type { AuthorizationObserver } from '../../auth/index.ts';
 import type { Clock } from '../../meta/index.ts';
-import { conditionBuckets, labelText, MetricSet } from './metric.ts';
+import { conditionBuckets, MetricSet } from './metric.ts';
 import { countReloads, type ReloadCounts } from './reload-metrics.ts';
+import { labelText } from './series.ts';
 import { seriesNames } from './series-names.ts';
 
 /** The metrics of authorizers, which exist before the other metrics of a server. */

@@ -1,4 +1,5 @@
-import type { Distribution, MetricSet, Value } from './metric.ts';
+import type { MetricSet } from './metric.ts';
+import type { Distribution, Value } from './series.ts';
 
 /** The current state of a work queue of controllers. */
 interface QueueState {

@@ -1,5 +1,6 @@
 /** Metrics in the text format of Prometheus. A metric is declared once, where its series are counted. */
 import type { ProcessUsage } from './process-usage.ts';
+import { Distribution, type Labels, labelText, sampleLine, Value } from './series.ts';
 
 /** The state that is read once for each scrape. */
 export interface Scrape {
@@ -34,29 +35,6 @@ export function metricHeader({ type, declaration: { name, stability, help } }: M
   return `# HELP ${name} ${level}${help}\n# TYPE ${name} ${type}\n`;
 }
 
-export type Labels = { readonly [label: string]: string };
-
-/** Labels in the text format. */
-export const labelText = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(
-      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
-    )
-    .join(',');
-
-const line = (name: string, labels: string, value: number): string =>
-  labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
-
-/** One label set of a counter or gauge. */
-export class Value {
-  value = 0;
-  readonly labels: string;
-
-  constructor(labels: string) {
-    this.labels = labels;
-  }
-}
-
 /** A counter, or a gauge that is set where its state changes. Look series up once, and keep them. */
 export class ValueMetric implements Metric {
   readonly declaration: Declaration;
@@ -80,47 +58,7 @@ export class ValueMetric implements Metric {
   }
 
   *lines(): Generator<string> {
-    for (const { labels, value } of this.#series.values()) yield line(this.declaration.name, labels, value);
-  }
-}
-
-/** One label set of a histogram. */
-export class Distribution {
-  readonly labels: string;
-  readonly #buckets: readonly number[];
-  /** One more than the buckets, for `+Inf`; not cumulative. */
-  readonly #counts: Float64Array;
-  #sum = 0;
-
-  constructor(labels: string, buckets: readonly number[]) {
-    this.labels = labels;
-    this.#buckets = buckets;
-    this.#counts = new Float64Array(buckets.length + 1);
-  }
-
-  observe(value: number): void {
-    const buckets = this.#buckets;
-    let i = 0;
-    while (i < buckets.length && value > (buckets[i] as number)) i++;
-    this.#counts[i] = (this.#counts[i] as number) + 1;
-    this.#sum += value;
-  }
-
-  /** The number of observed values. */
-  get count(): number {
-    return this.#counts.reduce((total, count) => total + count, 0);
-  }
-
-  /** Cumulative buckets, sum and count. */
-  lines(name: string): string {
-    const start = `${name}_bucket{${this.labels === '' ? '' : `${this.labels},`}le="`;
-    let text = '';
-    let total = 0;
-    this.#counts.forEach((count, i) => {
-      total += count;
-      text += `${start}${this.#buckets[i] ?? '+Inf'}"} ${total}\n`;
-    });
-    return text + line(`${name}_sum`, this.labels, this.#sum) + line(`${name}_count`, this.labels, total);
+    for (const { labels, value } of this.#series.values()) yield sampleLine(this.declaration.name, labels, value);
   }
 }
 
@@ -196,7 +134,7 @@ export class MetricSet {
       type,
       *lines(scrape) {
         for (const [labels, value] of read(scrape)) {
-          yield line(name, typeof labels === 'string' ? labels : labelText(labels), value);
+          yield sampleLine(name, typeof labels === 'string' ? labels : labelText(labels), value);
         }
       },
     });
@@ -215,7 +153,7 @@ export class MetricSet {
 
   /** Adds metrics that were declared earlier. */
   include({ all }: MetricSet): void {
-    this.all.push(...all);
+    for (const metric of all) this.all.push(metric);
   }
 
   #add<T extends Metric>(metric: T): T {

@@ -271,7 +271,8 @@ it('writes every possible series once, in chunks that are made in turns', async 
   const turns = new EveryStep();
   const pieces: string[] = [];
   for await (const piece of metrics.text(turns)) pieces.push(piece);
-  expect(turns.count).toBe(pieces.length - 1);
+  // A turn before each metric, and before each further piece of a long one.
+  expect(turns.count).toBeGreaterThanOrEqual(pieces.length - 1);
   expect(pieces.length).toBeGreaterThan(100);
   // A piece ends with the histogram that makes it long enough.
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024 + 16 * 1024);

@@ -1,4 +1,4 @@
-import { Distribution, labelText } from './metric.ts';
+import { Distribution, labelText } from './series.ts';
 
 /** The resources that the process of the server uses. Undefined: unknown on this system. */
 export interface ProcessUsage {

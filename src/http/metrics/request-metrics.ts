@@ -3,16 +3,8 @@ import { ownMetric } from '../../meta/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { InFlight } from '../limits.ts';
 import type { RequestInfo } from '../request-info.ts';
-import {
-  type Distribution,
-  exponentialBuckets,
-  type Histogram,
-  labelText,
-  type MetricSet,
-  requestBuckets,
-  type Value,
-  type ValueMetric,
-} from './metric.ts';
+import { exponentialBuckets, type Histogram, type MetricSet, requestBuckets, type ValueMetric } from './metric.ts';
+import { type Distribution, labelText, type Value } from './series.ts';
 
 /** The connections of the listener. */
 export interface ConnectionCounts {

@@ -1,5 +1,6 @@
 import { type GroupResource, ownMetric } from '../../meta/index.ts';
-import { type Distribution, MetricSet, millisecondBuckets, requestBuckets, type Value } from './metric.ts';
+import { MetricSet, millisecondBuckets, requestBuckets } from './metric.ts';
+import type { Distribution, Value } from './series.ts';
 
 /** A request to the store has ended. `resource`: undefined for keys that hold no object. */
 type ObserveStoreRequest = (

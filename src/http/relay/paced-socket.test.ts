@@ -55,6 +55,33 @@ it('passes on everything before the end, also what waits for its turn when the o
   expect(events).toEqual(['last words', 'end']);
 });
 
+it('closes when the other side ends, so that an agent drops an idle connection', async () => {
+  const { below, socket } = connection();
+  const paced = new PacedSocket(socket, serverTurns());
+  paced.resume();
+  const closed = new Promise((resolve) => paced.once('close', resolve));
+  below.push(null);
+  await closed;
+  expect(paced.destroyed).toBe(true);
+});
+
+it('hands on a response that arrived before a write failed, and fails then', async () => {
+  const { below, socket } = connection();
+  const turns = slowTurns();
+  const paced = new PacedSocket(socket, turns);
+  const events: string[] = [];
+  paced.on('data', (piece: Buffer) => events.push(piece.toString()));
+  paced.on('error', ({ message }) => events.push(message));
+  below.push('response');
+  await later();
+  below.destroy(new Error('write EPIPE'));
+  await later();
+  expect(events).toEqual([]);
+  turns.grant();
+  await later();
+  expect(events).toEqual(['response', 'write EPIPE']);
+});
+
 it('gives the connection back with what its parser has not used, in order', async () => {
   const { below, socket } = connection();
   const paced = new PacedSocket(socket, serverTurns());

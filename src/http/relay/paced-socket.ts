@@ -17,12 +17,14 @@ export class PacedSocket extends Duplex {
   readonly #turns: Turns;
   #busy = false;
   #ended = false;
+  /** Why the connection below failed: reported once its bytes are handed on, which may be a whole response. */
+  #failure: Error | undefined;
   /** Set once the connection below has been released: what its parser has not used. */
   #unused: Buffer | undefined;
   #wanted: (() => void) | undefined;
 
   constructor(below: Socket, turns: Turns) {
-    super({ allowHalfOpen: true });
+    super({ allowHalfOpen: false });
     this.#below = below;
     this.#turns = turns;
     for (const event of passedOn) below.on(event, () => this.emit(event));
@@ -32,10 +34,12 @@ export class PacedSocket extends Duplex {
       this.#handOn();
     });
     below.on('error', (error) => {
-      if (this.#unused === undefined) this.destroy(error);
+      if (this.#unused !== undefined) return;
+      this.#failure = error;
+      this.#handOn();
     });
     below.once('close', () => {
-      if (!this.#ended) this.destroy();
+      if (!this.#ended && this.#failure === undefined) this.destroy();
     });
   }
 
@@ -73,7 +77,8 @@ export class PacedSocket extends Duplex {
   }
 
   override _write(bytes: Uint8Array, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#below.write(bytes, encoding, done);
+    // An error of the connection is reported in its order.
+    this.#below.write(bytes, encoding, () => done());
   }
 
   override _final(done: () => void): void {
@@ -100,7 +105,8 @@ export class PacedSocket extends Duplex {
       }
     }
     this.#busy = false;
-    if (this.#ended) this.push(null);
+    if (this.#failure !== undefined) this.destroy(this.#failure);
+    else if (this.#ended) this.push(null);
   }
 
   #read(): Buffer | null {

@@ -135,8 +135,9 @@ async function send(
     const { statusCode: status = 0, headers } = incoming;
     return { status, contentType: headers['content-type'] ?? '', body: received };
   } catch (error) {
-    const closed = outgoing.reusedSocket && error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
-    if (closed && !again) return send(url, options, body, limits, true);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const isClosed = outgoing.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+    if (isClosed && !again) return send(url, options, body, limits, true);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import {
   jsonCopy,
   jsonEqual,
   type Names,
+  type ObjectMeta,
   StatusError,
 } from '../meta/index.ts';
 import type { Registry, ResourceDefinition } from '../registry/index.ts';
@@ -110,9 +111,9 @@ export class CustomResources {
     const object = received as Definition;
     const same = entry?.object.metadata.uid === object.metadata.uid ? entry : undefined;
     if (entry !== undefined && same === undefined) this.#tell(name, undefined);
-    // The generation shows whether the spec, which may be large, has changed.
-    const { spec, metadata: { generation } = {} } = same?.object ?? {};
-    if (spec !== undefined && generation === object.metadata.generation) object.spec = spec;
+    if (same?.object.spec !== undefined && hasSameSpec(same.object.metadata, object.metadata)) {
+      object.spec = same.object.spec;
+    }
     const next = same ?? { object, accepted: noNames, claimed: [], naming: noNaming, served: undefined };
     next.object = object;
     this.#definitions.set(name, next);
@@ -272,9 +273,8 @@ export class CustomResources {
       const entry = this.#definitions.get(name);
       // A later state arrives with the next event.
       if (entry === undefined) return;
-      const { uid, generation } = entry.object.metadata;
-      const isSame = uid === current.metadata.uid && generation === current.metadata.generation;
-      if (isSame) this.#updateStatus(current, entry);
+      const isSame = entry.object.metadata.uid === current.metadata.uid;
+      if (isSame && hasSameSpec(entry.object.metadata, current.metadata)) this.#updateStatus(current, entry);
     };
     try {
       await registry.objects.guaranteedUpdate(CustomResourceDefinition, '', name, change, 'status');
@@ -347,4 +347,13 @@ function establishedCondition({ object, naming }: Pick<Known, 'object' | 'naming
     return of('False', 'InvalidCABundle', 'The conversion webhook CABundle is invalid');
   }
   return of('True', 'InitialNamesAccepted', 'the initial names have been accepted');
+}
+
+/**
+ * Whether an object has the spec that it had before, by its generation: specs may be too large to compare. The first mark
+ * of a deletion increments the generation, too.
+ */
+function hasSameSpec(before: ObjectMeta, { generation = 0, deletionTimestamp }: ObjectMeta): boolean {
+  const isMarked = deletionTimestamp !== undefined && before.deletionTimestamp === undefined;
+  return generation === (before.generation ?? 0) + (isMarked ? 1 : 0);
 }

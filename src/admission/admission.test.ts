@@ -29,7 +29,7 @@ describe('admission chain', () => {
     expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
   });
 
-  it('runs the mutating plugins once more when one of them asks for it', async () => {
+  it('runs the mutating plugins again when one of them asks for it', async () => {
     const calls: string[] = [];
     const first: AdmissionPlugin = {
       name: 'a',

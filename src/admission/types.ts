@@ -46,7 +46,7 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly began: number;
   /**
    * CreateOptions, UpdateOptions or DeleteOptions with apiVersion and kind, as webhooks get them: a patch has those of
-   * the create or update that it becomes. Undefined for CONNECT. Made anew by each call.
+   * the create or update that it becomes. Undefined for CONNECT. Each call returns a new object.
    */
   readonly options: () => JsonObject | undefined;
   /** The objects of this request in the versions in which its resource is served. */
@@ -74,7 +74,7 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
 
 /** The second run of the mutating phase: later mutations may concern plugins that ran before. */
 export interface Reinvocation {
-  /** The phase runs once more, with all plugins. */
+  /** The phase runs again, with all plugins. */
   needed: boolean;
   /** This is the second run. */
   again: boolean;

@@ -96,7 +96,7 @@ describe('reconciliation of the default policy', () => {
     expect(stepsWith({ ...bound, metadata: { ...bound.metadata, ...off }, roleRef: other })).toEqual([]);
   });
 
-  it('deletes a binding to another role, to be created anew', () => {
+  it('deletes a binding to another role, so that it is recreated', () => {
     const bound = binding('system:discovery');
     const held = { ...bound, roleRef: { ...bound.roleRef, name: 'cluster-admin' } };
     expect(stepsWith(held)).toEqual([{ verb: 'delete', object: held }]);

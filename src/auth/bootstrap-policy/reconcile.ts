@@ -8,7 +8,7 @@ export type PolicyStep =
   | { readonly verb: 'create'; readonly object: PolicyObject }
   /** Has the resourceVersion of the stored object. */
   | { readonly verb: 'update'; readonly object: PolicyObject }
-  /** A binding to another role: `roleRef` is immutable, so it is created anew. */
+  /** A binding to another role: `roleRef` is immutable, so the binding is recreated. */
   | { readonly verb: 'delete'; readonly object: PolicyObject };
 
 /**

@@ -5,7 +5,7 @@ import { makeFixture } from '../testing/fixture.ts';
 const introduction = [
   '# Metrics',
   '',
-  'Made from the metrics in `src/http`; a test keeps it so (`npx vitest run src/http/metrics/metric-docs.test.ts -u` writes it anew).',
+  'Generated from the metrics in `src/http`; a test compares them (`npx vitest run src/http/metrics/metric-docs.test.ts -u` regenerates the page).',
   '',
   '`GET /metrics` shows them in the text format of Prometheus. [monitoring.md](monitoring.md) tells how to scrape them, and',
   'has a dashboard and alert rules.',

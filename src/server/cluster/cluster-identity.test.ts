@@ -66,7 +66,7 @@ describe('the cluster identity', () => {
   });
 
   it.each(['', 'x', '[]', '{"domain":"orch.io"}', '{"domain":"orch.io","tokenKey":"short"}'])(
-    'is not made anew when it is damaged: %j',
+    'is not replaced when it is damaged: %j',
     async (text) => {
       const store = memory();
       await put(store, '/identity', text);

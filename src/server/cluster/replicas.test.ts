@@ -129,7 +129,7 @@ describe('the keys that a server generates', () => {
   });
 
   it.each(['', 'x', '[]', '{"cert":"x"}', '{"cert":"x","key":"y"}'])(
-    'are not made anew when they are damaged: %j',
+    'are not replaced when they are damaged: %j',
     async (damage) => {
       const store = newStore();
       const key = '/keys/certificate-authority';

@@ -198,7 +198,7 @@ describe('job-controller', () => {
     ]);
   });
 
-  it('has no pods while it is suspended, and starts anew when it is resumed', async () => {
+  it('has no pods while it is suspended, and starts again when it is resumed', async () => {
     await start({ suspend: true, parallelism: 2, activeDeadlineSeconds: 60 });
     expect(await pods()).toHaveLength(0);
     expect((await status())?.startTime).toBeUndefined();

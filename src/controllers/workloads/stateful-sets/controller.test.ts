@@ -187,7 +187,7 @@ describe('a rolling update', () => {
     expect(counts).toMatchObject({ currentReplicas: 3, updatedReplicas: 3, readyReplicas: 3 });
   });
 
-  it('stops at the partition, also for pods that are created anew', async () => {
+  it('stops at the partition, also for pods that are recreated', async () => {
     await start({ updateStrategy: { rollingUpdate: { partition: 2 } } });
     await makeReady('db-0', 'db-1', 'db-2');
     await change({ template: template('2') });

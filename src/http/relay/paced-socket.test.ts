@@ -65,6 +65,20 @@ it('closes when the other side ends, so that an agent drops an idle connection',
   expect(paced.destroyed).toBe(true);
 });
 
+it('writes neither empty pieces nor pieces after the end of the other side, which would discard its response', async () => {
+  const { below, socket, written } = connection();
+  const paced = new PacedSocket(socket, slowTurns());
+  paced.write('a');
+  paced.write('');
+  expect(written).toEqual(['a']);
+  below.push('response');
+  below.push(null);
+  below.read();
+  await later();
+  paced.write('b');
+  expect(written).toEqual(['a']);
+});
+
 it('hands on a response that arrived before a write failed, and fails then', async () => {
   const { below, socket } = connection();
   const turns = slowTurns();

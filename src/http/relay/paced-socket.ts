@@ -77,8 +77,11 @@ export class PacedSocket extends Duplex {
   }
 
   override _write(bytes: Uint8Array, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    // A write after the other side has closed discards the response that it sent first: an empty one says nothing, and one
+    // after its end reaches nobody.
+    if (bytes.length === 0 || this.#ended) done();
     // An error of the connection is reported in its order.
-    this.#below.write(bytes, encoding, () => done());
+    else this.#below.write(bytes, encoding, () => done());
   }
 
   override _final(done: () => void): void {

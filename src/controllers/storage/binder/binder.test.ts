@@ -174,6 +174,7 @@ describe('persistentvolume-binder-controller: binding', () => {
   it('gives one volume to one claim, and the others theirs when there is one', async () => {
     await addClass('class', { provisioner: 'example.com/none' });
     await addVolume('a');
+    await cluster.settle();
     for (const name of ['x', 'y']) await addClaim(name);
     expect(await phases()).toEqual({ a: 'Bound', x: 'Bound', y: 'Pending' });
     await addVolume('b');
@@ -329,6 +330,7 @@ describe('persistentvolume-binder-controller: claims without a volume', () => {
 describe('persistentvolume-binder-controller: what is lost and released', () => {
   const boundPair = async (spec: VolumeSpec = {}, metadata: PersistentVolume['metadata'] = {}) => {
     await addVolume('disk', spec, metadata);
+    await cluster.settle();
     await addClaim('data', spec.storageClassName === undefined ? {} : { storageClassName: spec.storageClassName });
     expect(await phases()).toEqual({ disk: 'Bound', data: 'Bound' });
   };

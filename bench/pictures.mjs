@@ -1,6 +1,6 @@
 // Draws the pictures of the README: the rooms of ARCHITECTURE.md, and a latency measured by the benchmark.
 //   npm run bench -- --only=listLatency && node bench/pictures.mjs
-// Keeps the figures of the latency beside its picture, which is drawn from them again when there are no new ones.
+// Keeps the latency figures next to the picture, which is drawn from them again when there are no new ones.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -157,7 +157,7 @@ const idle = ({ seconds, connections, report }) =>
       const { kilobytes = Number.NaN, slower = Number.NaN } = await load(job, server);
       const detail = `${kilobytes.toFixed(1)} KB against ${theirs.toFixed(1)} KB of ${connections} connections`;
       report(`memory of an idle connection, ${name}`, kilobytes / theirs, '≤ 1.2', !(kilobytes / theirs > 1.2), detail);
-      report(`p99 of GET beside ${connections} of them`, slower, '≤ 2', slower <= 2, 'times that beside 500');
+      report(`p99 of GET during ${connections} of them`, slower, '≤ 2', slower <= 2, 'times that during 500');
     }
   });
 
@@ -385,7 +385,7 @@ const testServer = async ({ report }) => {
 /** The percentiles of the curves. */
 const percentiles = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5];
 
-/** The latency of lists of 500 objects by four clients, alone and beside clients that patch. @type {Row} */
+/** The latency of lists of 500 objects by four clients, alone and while other clients patch. @type {Row} */
 const listLatency = ({ seconds, report }) =>
   withObjects(500, 2000, async (server) => {
     const job = { ...requests({ seconds }, 4, { method: 'GET', path: configMaps }), timed: true };
@@ -410,7 +410,7 @@ const listLatency = ({ seconds, report }) =>
     }
     const [[, median] = [0, 0], [, slowest] = [0, 0]] = [series[2]?.points[6], series[2]?.points[13]];
     const detail = `ms; median ${median}, 99th percentile ${slowest}`;
-    report('LIST of 500 objects of 2 KB beside 32 clients that patch', median, 'none', true, detail, series);
+    report('LIST of 500 objects of 2 KB while 32 clients patch', median, 'none', true, detail, series);
   });
 
 /** @type {Row} */

@@ -1,7 +1,7 @@
 // npm run bench: measures the performance budgets, most of them as a ratio to a baseline program that serves the same
 // bytes in the same run.
 //   npm run bench [-- --only get,list --seconds 3 --rounds 3 --results FILE]
-// Prints a table, writes it as JSON (to results.json beside this file), and exits 1 when a budget is missed.
+// Prints a table, writes it as JSON (to results.json in this folder), and exits 1 when a budget is missed.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 // What objects and watches cost one server, without sockets: node bench/scale.mjs [--objects 20000] [--watches 20000]
-// Prints memory (bytes of the heap) for each object and each watch, and the computing time (µs) of a write beside narrow
+// Prints memory (bytes of the heap) for each object and each watch, and the computing time (µs) of a write next to narrow
 // watches and for each watch that gets its event. After `npm run build`.
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -105,8 +105,8 @@ const from = await revision();
 for (let i = 1; i <= watches; i++) await watch(from, `&fieldSelector=metadata.name%3D${nameOf(i % objects || 1)}`);
 await turn();
 report(`memory of one of ${open} watches of one object each`, (used() - filled) / open, 'B');
-const beside = await writeTime(500, 0);
-report(`a write beside ${open} watches of other objects`, beside, 'µs');
+const crowdedWrite = await writeTime(500, 0);
+report(`a write with ${open} watches of other objects`, crowdedWrite, 'µs');
 
 for (const count of [1_000, 5_000]) {
   const now = await revision();

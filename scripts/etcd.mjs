@@ -1,5 +1,5 @@
 // node scripts/etcd.mjs: prints the path of an etcd for tests and benchmarks. That of the PATH is used when it is new enough;
-// else the one of Debian's packages is unpacked beside the project's packages, which changes nothing in the system.
+// else the one of Debian's packages is unpacked next to the project's packages, which changes nothing in the system.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

@@ -23,7 +23,7 @@ it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
     timeout: 110_000,
   });
   try {
-    // Whether a budget is met says nothing here: a measurement this short, beside other tests, has no meaning.
+    // Budgets are not checked here: a measurement this short, during other tests, has no meaning.
     const rows = JSON.parse(readFileSync(results, 'utf8')) as { figure: string; value: number }[];
     expect(
       rows.map(({ figure, value }) => [figure, value > 0]),

@@ -16,7 +16,7 @@ const election = [
   '--leader-elect-retry-period=200ms',
 ];
 
-// The controllers in a process of their own, beside a server that runs none.
+// The controllers in their own process, with a server that runs none.
 describe('orch controllers', () => {
   let server: RunningServer;
   const running: ChildProcess[] = [];

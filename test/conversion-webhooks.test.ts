@@ -257,7 +257,7 @@ describe('the webhook of a definition', () => {
   });
 });
 
-describe('a response of a webhook that is no review', () => {
+describe('a response of a webhook that is not a review', () => {
   const failure = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'not today', code: 418 };
   it.each([
     [{ status: 404 }, 'the server could not find the requested resource'],

@@ -126,7 +126,7 @@ describe('Dockerfile', { timeout: 180_000 }, () => {
     for (const words of all(build, 'COPY')) {
       for (const source of words.slice(0, -1)) cpSync(join(root, source), join(context, source), { recursive: true });
     }
-    // The packages are those of the tree; what the build needs beside them must have been copied.
+    // The packages are those of the tree; everything else that the build needs must have been copied.
     symlinkSync(join(root, 'node_modules'), join(context, 'node_modules'));
     const [first] = all(build, 'RUN');
     expect(first).toEqual(['node', 'scripts/build.mjs']);

@@ -17,7 +17,7 @@ import { parseYaml } from '../src/codec/index.ts';
 import { hasProgram, platformHas } from './support/requirements.ts';
 import { startServer } from './support/server.ts';
 
-// Links and snippets of all pages. Programs and whole procedures have tests of their own beside this one.
+// Links and snippets of all pages. Programs and whole procedures have their own tests.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const main = join(root, 'dist/server/main.js');
@@ -60,9 +60,9 @@ function linkProblem(page: string, target: string, isThere: (path: string) => bo
   if (/^(?:https?|mailto):/.test(target)) return undefined;
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? page : normalize(join(dirname(page), path));
-  if (file.startsWith('..') || !isThere(file)) return `${page}: ${target} is no file`;
+  if (file.startsWith('..') || !isThere(file)) return `${page}: ${target} is not a file`;
   if (anchor === undefined) return undefined;
-  return anchorsOf(textOf(file)).has(anchor) ? undefined : `${page}: ${target} is no heading`;
+  return anchorsOf(textOf(file)).has(anchor) ? undefined : `${page}: ${target} is not a heading`;
 }
 
 const problemsOf = (some: readonly string[], isThere: (path: string) => boolean): string[] =>
@@ -76,9 +76,9 @@ describe('links', () => {
 
   it('are told when they lead nowhere', () => {
     const isThere = (path: string) => path === 'README.md';
-    expect(linkProblem('README.md', 'docs/nothing.md', isThere)).toContain('is no file');
-    expect(linkProblem('docs/flags.md', '../../README.md', isThere)).toContain('is no file');
-    expect(linkProblem('README.md', '#nothing', isThere)).toContain('is no heading');
+    expect(linkProblem('README.md', 'docs/nothing.md', isThere)).toContain('is not a file');
+    expect(linkProblem('docs/flags.md', '../../README.md', isThere)).toContain('is not a file');
+    expect(linkProblem('README.md', '#nothing', isThere)).toContain('is not a heading');
     expect(linkProblem('docs/flags.md', '../README.md#a-test', isThere)).toBeUndefined();
   });
 
@@ -151,7 +151,7 @@ describe('snippets', () => {
     const wrong = all.flatMap(({ page, args: [command = '', ...flags] }) => {
       if (command.startsWith('--')) return [];
       const help = helpOf(command);
-      if (help === '') return [`${page}: orch ${command} is no command`];
+      if (help === '') return [`${page}: orch ${command} is not a command`];
       const named = flags.filter((flag) => flag.startsWith('--')).map((flag) => flag.slice(2).split('=')[0]);
       return named
         .filter((name) => !help.includes(`--${name}=<`))

@@ -166,7 +166,7 @@ describe('orch kubeconfig', () => {
     [['--user=jane', '--namespace=No'], 2, '--namespace a lowercase RFC 1123 label'],
     [['--user=jane', '--duration=1s'], 2, '--duration must be at least 1m'],
     [['--user=jane'], 1, 'there is no data directory in ./orch-data'],
-    [['--user=jane', '--data-dir=none'], 1, 'none is no data directory: it has no ca.crt'],
+    [['--user=jane', '--data-dir=none'], 1, 'none is not a data directory: it has no ca.crt'],
     [['--user=jane', '--data-dir=etcd'], 1, 'etcd has no ca.key: the servers of an etcd share the key'],
     [['--user=jane', '--data-dir=etcd', '--out=etcd/ca.crt'], 1, 'etcd/ca.crt is there already'],
   ])('%j fails with %d', (flags, status, message) => {

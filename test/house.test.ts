@@ -93,7 +93,7 @@ describe('calls', () => {
     const offences = files.flatMap((file) => {
       if (file.endsWith('.test.ts') || file.includes('/testing/')) return [];
       const calls = [...readFileSync(join(root, file), 'utf8').matchAll(spread)];
-      // Kinds gather field errors so, of which one validation makes so many and no more.
+      // Kinds collect field errors in this way; one validation makes a limited number of them.
       const gathers = (name: string | undefined) =>
         file.startsWith('src/resources/') && /^(?:errors|own)$/.test(name ?? '');
       return calls.filter(([, name]) => !gathers(name)).map(([call]) => `${file}: ${call}`);

@@ -277,7 +277,7 @@ describe.skipIf(!hasKubectl())('kubectl changes objects', () => {
     expect(await kubectl.read('deploy/web', '{.spec.template.spec.serviceAccountName}')).toBe('robot');
   });
 
-  it('labels and annotates, anew only when told to', async () => {
+  it('labels and annotates, and replaces values only with --overwrite', async () => {
     await kubectl.run('label', 'cm', 'applied', 'tier=front');
     await kubectl.run('annotate', 'cm', 'applied', 'example.com/note=hello');
     expect(await kubectl.fails('label', 'cm', 'applied', 'tier=back')).toBe(

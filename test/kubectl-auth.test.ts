@@ -306,7 +306,7 @@ spec: { request: ${request}, signerName: kubernetes.io/kube-apiserver-client, us
       expect(await kubectl.fails(...approve)).toContain(
         'user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"',
       );
-      // Signers are no resource that discovery lists: `create clusterrole` does not know them.
+      // Signers are not a resource that discovery lists: `create clusterrole` does not know them.
       const signer = `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: { name: signer }

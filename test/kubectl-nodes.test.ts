@@ -41,7 +41,7 @@ describe.skipIf(!hasKubectl())('kubectl keeps nodes and pods', () => {
     expect(await kubectl.read('node/east', '{.spec.unschedulable}')).toBe('');
   });
 
-  it('taint, anew only when told to', async () => {
+  it('taint, and replace a taint only with --overwrite', async () => {
     const taint = (...args: string[]) => kubectl.run('taint', 'node', 'east', ...args);
     const found = () => kubectl.read('node/east', '{.spec.taints[?(@.key=="use")]}');
     expect(await taint('use=gpu:NoSchedule')).toBe('node/east tainted\n');

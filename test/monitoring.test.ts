@@ -322,7 +322,7 @@ describe('the check of queries', () => {
     ['sum(rate(no_such_metric_total[1m]))', 'no series for no_such_metric_total'],
     ['apiserver_request_total{verb="NONE"}', 'no series for apiserver_request_total{verb="NONE"}'],
     ['sum by (node) (apiserver_request_total)', 'no series has the label node'],
-    ['rate(process_resident_memory_bytes[1m])', 'rate of process_resident_memory_bytes, which is no counter'],
+    ['rate(process_resident_memory_bytes[1m])', 'rate of process_resident_memory_bytes, which is not a counter'],
     ['process_open_fds / on (node) process_max_fds', 'process_open_fds / on (node) process_max_fds is not known'],
     ['orch_limit_used / process_max_fds', 'the result is empty'],
     [

@@ -54,7 +54,7 @@ const body = `
 const wrong = `
   // @ts-expect-error no such setting
   await createServer({ securePrt: 0 });
-  // @ts-expect-error a port is no switch
+  // @ts-expect-error a port is not a switch
   await createServer({ securePort: true });
   // @ts-expect-error an unknown store
   await createServer({ store: 'lmbd' });

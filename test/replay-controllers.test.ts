@@ -3,7 +3,7 @@ import { type Recorded, replay, scenarios } from './support/recorded.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
 /*
- * Replays the recorded exchanges with the reference server beside its controllers, as replay.test.ts does those without
+ * Replays the recorded exchanges with the reference server and its controllers, as replay.test.ts does those without
  * controllers.
  */
 

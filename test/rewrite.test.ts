@@ -178,7 +178,7 @@ const program = etcdPath();
 const client = etcdProgram('etcdctl');
 
 it.skipIf(program === undefined || client === undefined)(
-  'over etcd, values are written again beside a running server, and the named commands leave none in its database',
+  'over etcd, values are rewritten while a server runs, and the documented commands leave none in its database',
   async () => {
     const data = join(folder, 'etcd');
     const etcd = await startEtcd(program as string, { args: [`--data-dir=${data}`] });

@@ -103,7 +103,7 @@ describe('a cluster IP', () => {
   });
 
   it('is allocated from the upper band first', async () => {
-    // Of 32 addresses 16 are kept for who asks for a certain one: .1 to .16; .31 means all of them.
+    // Of 32 addresses 16 are reserved for explicit requests: .1 to .16; .31 is the broadcast address.
     const server = await start(cidr('10.0.0.0', 27));
     const made = await Promise.all(Array.from({ length: 14 }, (_, i) => create(server, `s${i}`)));
     const last = byNumber(made.map(({ spec }) => Number(spec.clusterIP?.split('.')[3])));
@@ -204,7 +204,7 @@ describe('a node port', () => {
   });
 
   it('is allocated from the upper band first', async () => {
-    // Of 40 ports 16 are kept for who asks for a certain one.
+    // Of 40 ports 16 are reserved for explicit requests.
     const server = await start({ serviceNodePortRange: '30000-30039' });
     const ports = Array.from({ length: 24 }, (_, i) => ({ port: i + 1, name: `p${i}` }));
     const { spec } = await create(server, 'a', { type: 'NodePort', ports });

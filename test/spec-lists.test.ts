@@ -73,7 +73,7 @@ describe('get: the table of resource versions', () => {
     expect((await one({ resourceVersion: versions.new })).body.data).toEqual({ n: 'changed' });
   });
 
-  it('refuses what is no version', async () => {
+  it('refuses what is not a version', async () => {
     world = await startWorld();
     await make('f');
     const { status, body } = await one({ resourceVersion: 'abc' });
@@ -230,7 +230,7 @@ describe('list: combinations without a meaning', () => {
     });
   });
 
-  it.each(['abc', '-1', '1.5', ' 1', '18446744073709551616'])('resourceVersion=%s is no version', async (text) => {
+  it.each(['abc', '-1', '1.5', ' 1', '18446744073709551616'])('resourceVersion=%s is not a version', async (text) => {
     const answer = await read({ resourceVersion: text });
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(`invalid resource version: resourceVersion: Invalid value: "${text}"`);
@@ -324,7 +324,7 @@ describe('chunks: rules 1 and 3, pieces and how many follow', () => {
     expect(Object.keys(answer.body.metadata)).toEqual(['resourceVersion']);
   });
 
-  it('a limit that is no number is refused', async () => {
+  it('a limit that is not a number is refused', async () => {
     const { status, body } = await read({ limit: 'abc' });
     expect([status, body.message]).toEqual([400, 'strconv.ParseInt: parsing "abc": invalid syntax']);
   });
@@ -446,7 +446,7 @@ describe('chunks: rule 4, tokens', () => {
     expect([namesOf(last), versionOf(last.body), last.body.metadata.continue]).toEqual([['e'], now, undefined]);
   });
 
-  it('the list begun anew, or without a limit, is whole', async () => {
+  it('a restarted list, or one without a limit, is complete', async () => {
     await token();
     for (let i = 0; i < 12; i++) {
       world.clock.advance(30_000);
@@ -475,7 +475,7 @@ describe('chunks: rule 4, tokens', () => {
     for (const parameters of [{}, { labelSelector: 'app=x' }, { fieldSelector: 'app=y' }]) {
       expect((await read({ ...parameters, limit: 2, continue: selecting })).status).toBe(400);
     }
-    // How much is to come at a time is no part of what is listed.
+    // The page size is not part of what is listed.
     expect(namesOf(await read({ limit: 1, continue: plain }))).toEqual(['c']);
     expect(namesOf(await read({ limit: 1, labelSelector: 'app=y', continue: selecting }))).toEqual(['e']);
   });

@@ -404,7 +404,7 @@ describe('timeoutSeconds', () => {
     expect(ends.size).toBeGreaterThan(5);
   });
 
-  it('that is no number is refused', async () => {
+  it('that is not a number is refused', async () => {
     expect((await watch('timeoutSeconds=soon')).status).toBe(400);
   });
 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Every test that docs/testing.md shows, as it stands, against the built package.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const text = readFileSync(join(root, 'docs/testing.md'), 'utf8');
-// Commands for a shell are no tests.
+// Commands for a shell are not tests.
 const blocks = [...text.matchAll(/^```(?!sh\n)(\w+)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => {
   const [, file = '', runner = ''] = /^(?:\/\/|#) (\S+)(?: \((.*)\))?\n/.exec(code) ?? [];
   return { language, code, file, runner };

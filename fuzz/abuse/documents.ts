@@ -25,7 +25,7 @@ function prose(seed: number, length: number): string {
   return text;
 }
 
-/** A definition whose schema has so many properties with a description of so many characters each. */
+/** A definition whose schema has many properties, each with a long description. */
 function definition(i: number, { properties, length }: Force) {
   const described = Array.from({ length: properties }, (_, at) => {
     const description = prose(i * properties + at, length);

@@ -5,7 +5,7 @@ import { type Attack, asAdmin, configMaps, hold, letBobRead, type Scenario, succ
 const table = 'application/json;as=Table;v=v1;g=meta.orch.io';
 const accepts = [table, 'application/yaml', 'application/vnd.orch.protobuf', 'application/json'];
 
-/** Makes config maps of so many keys each. */
+/** Creates config maps with many keys each. */
 async function makeLarge({ client }: Attack, objects: number, keys: number): Promise<void> {
   await letBobRead(client);
   for (let i = 0; i < objects; i++) {

@@ -9,7 +9,7 @@ import { configMaps, hold, letBobRead, type Scenario, selfReviews } from './scen
 const headOf = (method: string, path: string, fields: string) =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization('bob').authorization}\r\n${fields}\r\n`;
 
-/** Sends a block so many times, as fast as it is taken. */
+/** Sends a block `times` times, as fast as the other side reads. */
 async function flood(socket: TLSSocket, block: Buffer, times: number): Promise<void> {
   for (let i = 0; i < times && socket.writable; i++) {
     await new Promise<void>((sent) => socket.write(block, () => sent()));

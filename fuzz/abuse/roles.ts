@@ -11,7 +11,7 @@ async function post(client: Client, path: string, object: object): Promise<void>
   succeeded(`creating in ${path}`, await client.http1(asAdmin('POST', path, object)));
 }
 
-/** Roles with so many rules each, which are bound to everybody so many times. */
+/** Roles with many rules each, all bound to everybody many times. */
 async function bindRoles(client: Client, roles: number, rules: number, bindings: number): Promise<void> {
   const subjects = [{ apiGroup: group, kind: 'Group', name: 'system:authenticated' }];
   for (let r = 0; r < roles; r++) {

@@ -5,7 +5,7 @@ import { type Attack, answered, asAdmin, configMaps, hold, letBobRead, type Scen
 
 /** Attacks by whoever may list and watch in one namespace. */
 
-/** Lets bob list and watch config maps, and makes so many of them. */
+/** Lets bob list and watch config maps, and creates many of them. */
 async function prepare({ client }: Attack, objects: number): Promise<void> {
   await letBobRead(client);
   const names = Array.from({ length: objects }, (_, i) => `labelled${i}`);

@@ -73,8 +73,8 @@ export async function exchange(
 function faultOf(answer: string): string | undefined {
   if (answer === '') return undefined;
   const [, status] = /^HTTP\/1\.[01] (\d{3}) /.exec(answer) ?? [];
-  if (status === undefined) return `the answer is no HTTP: ${JSON.stringify(answer.slice(0, 200))}`;
-  // Like the reference server: 500 for a resourceVersion that is no uint64.
+  if (status === undefined) return `the answer is not HTTP: ${JSON.stringify(answer.slice(0, 200))}`;
+  // Like the reference server: 500 for a resourceVersion that is not a uint64.
   return status === '500' && answer.includes('Internal error')
     ? `answered with 500: ${answer.slice(0, 2_000)}`
     : undefined;

@@ -174,7 +174,7 @@ function faultOf(answer: Answer, { method, suffix }: Write): string | undefined 
   if (status === 500 && typeof message === 'string') {
     // Like the reference server: 500 for an apply that does not match the schema, and for invalid patch directives.
     if (method === 'PATCH' && !message.includes('Internal error')) return undefined;
-    // Also for a resourceVersion that is no uint64, or is set on create.
+    // Also for a resourceVersion that is not a uint64, or is set on create.
     if (/^strconv\.ParseUint: parsing |^resourceVersion should not be set /.test(message)) return undefined;
   }
   return `${method} ${suffix} answered with ${status}: ${shown(text)}`;

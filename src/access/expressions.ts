@@ -50,7 +50,7 @@ export function compileIn(
   }
 }
 
-/** The value of an expression over one variable. @throws CelError, CostLimitExceeded */
+/** The value of an expression over one variable. @throws CelError, CostLimitError */
 export function* evaluateInSteps({ program }: Expression, variable: Value, budget: Budget): Steps<Value> {
   return program.evaluateInSteps === undefined
     ? program.evaluate([variable], budget)

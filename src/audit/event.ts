@@ -62,7 +62,7 @@ export function sourceIPs(headers: Headers, remote: string): string[] | undefine
   return found.length === 0 ? undefined : found;
 }
 
-/** The address in a text in canonical form, an IPv4-mapped one as IPv4; none if it is no address. */
+/** The address in a text in canonical form, an IPv4-mapped one as IPv4; none if it is not an address. */
 function ipOf(text: string): string[] {
   const address = text.trim().replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? [] : [canonicalIp(address)];

@@ -146,7 +146,9 @@ function invalidResources({ group = '', resources = [], resourceNames = [] }: Gr
   return [
     ...(faults.length === 0
       ? []
-      : [problem([...path, 'group'], `${quote(group)} is no API group, without its version: ${faults.join(', ')}`)]),
+      : [
+          problem([...path, 'group'], `${quote(group)} is not an API group, without its version: ${faults.join(', ')}`),
+        ]),
     ...(resourceNames.length > 0 && resources.length === 0
       ? [problem([...path, 'resourceNames'], 'needs at least one resource in resources')]
       : []),

@@ -182,7 +182,7 @@ describe('parsePolicy', () => {
   it('refuses a version in the name of a group', () => {
     const result = parse(`${head}rules:\n- level: None\n  resources:\n  - group: apps/v1\n`);
     expect(result).toEqual({
-      problems: [expect.stringContaining('line 6: rules[0].resources[0].group: "apps/v1" is no API group')],
+      problems: [expect.stringContaining('line 6: rules[0].resources[0].group: "apps/v1" is not an API group')],
     });
   });
 });

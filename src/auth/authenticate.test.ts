@@ -48,7 +48,7 @@ describe('unionAuthenticator', () => {
     expect(await unionAuthenticator([certificates])(nothing)).toBeUndefined();
   });
 
-  it('passes on errors that are no 401', async () => {
+  it('passes on errors other than 401', async () => {
     const broken = () => Promise.reject(new Error('down'));
     await expect(unionAuthenticator([broken, certificates])(nothing)).rejects.toThrow('down');
   });

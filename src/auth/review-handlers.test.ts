@@ -176,7 +176,7 @@ describe('token reviews', () => {
     });
   });
 
-  it('pass on errors that are no 401', async () => {
+  it('pass on errors other than 401', async () => {
     await expect(review('abc', () => Promise.reject(statusError.unavailable('down')))).rejects.toThrow('down');
   });
 });

@@ -268,7 +268,7 @@ describe('reach', () => {
     expect(result).toBe(false);
   });
 
-  it('requests progress once for many, and once more for those that came before the notification', async () => {
+  it('requests progress once for many readers, and a second time for those that arrived before the notification', async () => {
     const { store, cache } = await ready();
     store.holdProgress = true;
     store.write([{ key: '/other/y', value: Buffer.from('{}') }]);

@@ -46,7 +46,7 @@ export {
 export {
   CelError,
   ConstructedValue,
-  CostLimitExceeded,
+  CostLimitError,
   Double,
   Duration,
   Interruption,

@@ -57,7 +57,7 @@ export class CelError extends StacklessError {}
 export abstract class Interruption extends StacklessError {}
 
 /** The cost budget is exceeded. */
-export class CostLimitExceeded extends Interruption {}
+export class CostLimitError extends Interruption {}
 
 export class Uint {
   readonly value: bigint;

@@ -27,8 +27,8 @@ export function encodeOpenApiPart(part: OpenApiPart, name: string, value: JsonOb
 }
 
 /**
- * An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`) without its large parts, which have so many bytes: what
- * comes before the paths, between them and the definitions, and after.
+ * An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`) without its large parts: the bytes before the paths,
+ * between the paths and the definitions, and after them. The sizes of the parts are known.
  */
 export function encodeOpenApi(rest: JsonObject, sizes: { readonly [part in OpenApiPart]: number }): OpenApiFrame {
   const [paths, definitions] = [partField('paths')[0], partField('definitions')[0]];

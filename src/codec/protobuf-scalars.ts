@@ -35,7 +35,7 @@ export interface Codec {
 
 /** The 500 for a value that is not of its declared type, because it was not decoded by its schema. */
 export function unfit(type: string): StatusError {
-  return statusError.internal(`a value is no ${type} and has no protobuf form`);
+  return statusError.internal(`a value is not of type ${type} and has no protobuf form`);
 }
 
 export function wrongWire(wireType: number, name: string): StatusError {

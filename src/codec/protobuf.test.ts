@@ -485,8 +485,8 @@ describe('writeProtobuf', () => {
   });
 
   it('throws for a value that its schema does not accept', () => {
-    expect(() => write(coreV1.ConfigMap, { data: 'x' })).toThrow('a value is no map and has no protobuf form');
-    expect(() => write(coreV1.ConfigMap, { metadata: { creationTimestamp: 'now' } })).toThrow('is no time');
+    expect(() => write(coreV1.ConfigMap, { data: 'x' })).toThrow('a value is not of type map and has no protobuf form');
+    expect(() => write(coreV1.ConfigMap, { metadata: { creationTimestamp: 'now' } })).toThrow('is not a time');
   });
 });
 

@@ -86,7 +86,7 @@ function nameOf(key: string, indent: string): string {
 
 /** Characters that must be escaped. */
 const SPECIAL = /(?![\t\n])\p{Cc}|[\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/u;
-/** Texts that are no plain scalars. */
+/** Texts that are not plain scalars. */
 const INDICATORS = /^[\s,[\]{}#&*!|>'"%@`]|^[-?:](?:\s|$)|^(?:---|\.\.\.)|:(?:\s|$)| #|\s$/;
 
 /** Texts that are plain scalars, unless they are booleans, null or numbers: most texts. */

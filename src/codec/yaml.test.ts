@@ -143,7 +143,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     const tooMany = 'document is too large: it may not have more than 400000 tokens';
     expect(fault('-\n'.repeat(300_000))).toBe(tooMany);
     expect(fault(`[${'[],'.repeat(200_000)}]`)).toBe(tooMany);
-    // Brackets inside scalars are no nesting.
+    // Brackets inside scalars are not nesting.
     expect(read(`a: |\n${'  [\n'.repeat(2000)}b: "${'['.repeat(2000)}"\n`).value).toEqual({
       a: '[\n'.repeat(2000),
       b: '['.repeat(2000),

@@ -119,7 +119,7 @@ describe('clusterrole-aggregation-controller', () => {
     expect(await rulesOf('x')).toEqual(await rulesOf('y'));
   });
 
-  it('writes once for many changes that come together, and nothing for a change that is not about it', async () => {
+  it('writes once for simultaneous changes, and nothing for unrelated ones', async () => {
     await start();
     let written = 0;
     cluster.controllers.informers.of(kinds.clusterRoles).onChange((role, old) => {

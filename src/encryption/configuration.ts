@@ -100,11 +100,11 @@ function checkCovered(lists: readonly (readonly string[])[]): FieldError[] {
       const at = `resources[${i}].resources[${j}]`;
       if ((own.get(text) as number) < j) return [fieldError.duplicate(at, text)];
       const wide = widePatternsOf(parseResource(text));
-      const beside = firstIn(
+      const covering = firstIn(
         own,
         wide.filter((other) => other !== text),
       );
-      if (beside !== undefined) return [fieldError.invalid(at, text, `is covered by ${beside} of the same list`)];
+      if (covering !== undefined) return [fieldError.invalid(at, text, `is covered by ${covering} of the same list`)];
       const before = firstIn(earlier, wide);
       if (before === undefined) return [];
       return [fieldError.invalid(at, text, `is covered by ${before} of an earlier list`)];

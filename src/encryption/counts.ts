@@ -3,7 +3,7 @@ class LabelledCounts {
   readonly #counts = new Map<string, LabelledCount>();
   readonly #most: number;
 
-  /** `most`: so many sets of labels are kept; when there are more, all begin again. */
+  /** `most`: maximum number of label sets; when there are more, all counts start from zero. */
   constructor(most: number) {
     this.#most = most;
   }

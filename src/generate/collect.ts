@@ -176,12 +176,12 @@ function componentOf(schema: JsonObject): string | undefined {
 /** A reference with what is said of it at its place. It has no types, so that null is another schema. */
 function referring(reference: JsonSchema, source: JsonObject): JsonSchema {
   const { description = '', default: byDefault } = copied(source);
-  const beside = {
+  const annotations = {
     ...(description !== '' && { description }),
     ...(byDefault !== undefined && { default: byDefault }),
   };
   const isNullable = getKey(source, 'nullable') === true;
-  return isNullable ? { anyOf: [reference, { type: ['null'] }], ...beside } : { ...reference, ...beside };
+  return isNullable ? { anyOf: [reference, { type: ['null'] }], ...annotations } : { ...reference, ...annotations };
 }
 
 const isIntOrString = (source: JsonObject, extension: string): boolean =>

@@ -78,7 +78,7 @@ export interface V1WidgetSpec {
     expect(text).toContain('/** @format date-time */');
   });
 
-  it('quote names that are no identifiers, and end no comment early', () => {
+  it('quote names that are not identifiers, and end no comment early', () => {
     const text = write({
       'with-dash': { type: 'string', description: 'ends */ here' },
       "it's": { type: 'string' },

@@ -14,7 +14,7 @@ export function writeZod({ types }: Model): string {
 
 /** What zod measures in another way: it counts UTF-16 code units, and has no limits of members. */
 const helperSources = {
-  atMost: `/** Texts of at most so many characters. */
+  atMost: `/** Strings of at most the given number of characters. */
 const atMost = (count: number) => (text: string) => text.length <= count || [...text].length <= count;
 `,
   membersWithin: `/** Objects with a number of members within these bounds. */

@@ -8,12 +8,11 @@ import {
   type Target,
 } from '../registry/index.ts';
 
-/** After so many objects work looks at the clock. */
+/** Number of objects between two looks at the clock. */
 const stride = 256;
 
 /**
- * Records a list as the response object, and returns it once more, because its items can be read only once. Works
- * in turns.
+ * Records a list as the response object, and returns an equal list, because items can be read only once. Works in turns.
  */
 export async function auditList(
   audit: AuditContext,

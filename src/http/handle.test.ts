@@ -57,11 +57,14 @@ describe('unknown paths, as recorded', () => {
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
-  it.each(['/nope', '/apis/nope.example.com/v1/widgets', '/apis/absent.example.com'])('%s is no page', async (url) => {
-    const answer = await server.send('GET', url);
-    expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
-    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-  });
+  it.each(['/nope', '/apis/nope.example.com/v1/widgets', '/apis/absent.example.com'])(
+    '%s is not a page',
+    async (url) => {
+      const answer = await server.send('GET', url);
+      expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
+      expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    },
+  );
 
   it('HEAD of an object is 405, of a document its length', async () => {
     const object = await server.send('HEAD', `${configMaps}/x`);

@@ -316,7 +316,7 @@ function auditUnauthenticated(
   return auditor?.begin(request, { user: undefined, verb, resource, path }, id, started);
 }
 
-/** A request is slow from this duration on (ms), plus a millisecond for so many bytes of its response. */
+/** A request is slow after this time (ms), plus a millisecond for each {@link bytesPerMs} bytes of its response. */
 const slowMs = 500;
 const bytesPerMs = 64 * 1024;
 

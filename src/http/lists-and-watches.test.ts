@@ -105,7 +105,7 @@ describe('watches', () => {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { type: string; object: { kind: string; [key: string]: Json } });
 
-  /** Makes a watch, then changes, and leaves when so many events have come. */
+  /** Opens a watch, makes changes, and closes it after `wanted` events. */
   async function watch(url: string, wanted: number, during: () => Promise<unknown>, headers = {}) {
     const gone = new AbortController();
     const response = await server.handler(requestOf('GET', url, { headers, signal: gone.signal }));

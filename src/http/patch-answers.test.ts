@@ -194,7 +194,7 @@ describe('options', () => {
     expect((body['message'] as string).endsWith(message)).toBe(true);
   });
 
-  it.each(['application/json', 'text/plain', 'application/apply-patch+cbor'])('%s is no patch', async (type) => {
+  it.each(['application/json', 'text/plain', 'application/apply-patch+cbor'])('%s is not a patch', async (type) => {
     const answer = await fixture.send('PATCH', `${maps}/c`, { headers: { 'content-type': type }, body: {} });
     const { message, reason } = answer.json() as JsonObject;
     expect([answer.status, reason, message]).toEqual([415, 'UnsupportedMediaType', '415: Unsupported Media Type']);

@@ -53,7 +53,7 @@ describe('identify', () => {
     const pod = '/api/v1/namespaces/a/pods/x';
     expect(told(method, pod)).toBe(' /v1 a pods x - -');
     expect(told(method, '/api/v1/pods?watch=1')).toBe(' /v1 - pods - - -');
-    // Of what is no resource the verb is the method, where HTTP has one of that name.
+    // Of what is not a resource the verb is the method, where HTTP has one of that name.
     expect(told(method, '/metrics')).toBe(`${method === 'OPTIONS' ? 'options' : ''} no resource`);
   });
 
@@ -112,7 +112,7 @@ describe('identify', () => {
 
 /**
  * The request info of the reference server (apiserver/pkg/endpoints/request/requestinfo.go), in the form of `told`. Not
- * modelled is where this server differs: paths with empty segments are no resources, the prefix `proxy/` means nothing,
+ * modelled is where this server differs: paths with empty segments are not resources, the prefix `proxy/` means nothing,
  * `watch` alone is the name of a resource, and a GET of one object with `watch` is a watch.
  */
 function expected(method: string, segments: readonly string[], watch: boolean): string {

@@ -150,7 +150,7 @@ export function attributesOf(info: RequestInfo, user: User, withSelectors: boole
   return { user, verb, resource: selected, path, ...(withSelectors ? selectorAttributes(selectors) : {}) };
 }
 
-/** Undefined where the selectors require no name, require what is no name, or cannot be parsed, which is an error later. */
+/** Undefined where the selectors require no name, require what is not a name, or cannot be parsed, which is an error later. */
 function selectedName({ verb, resource, selectors }: RequestInfo): string | undefined {
   if (resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
   if (selectors.labelSelector?.error !== undefined) return undefined;

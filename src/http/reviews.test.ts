@@ -309,7 +309,7 @@ describe('the response to a create', () => {
     [`${authentication}/selfsubjectreviews`, {}],
     [`${authorization}/selfsubjectaccessreviews`, review],
     ['/api/v1/namespaces/default/pods/p/eviction', { metadata: { name: 'p' } }],
-  ])('is no Table for a resource that cannot be read: %s', async (path, body) => {
+  ])('is not a Table for a resource that cannot be read: %s', async (path, body) => {
     const ask = (accept: string) => fixture.send('POST', `${path}?dryRun=All`, { body, headers: { accept } });
     const refused = await ask(table);
     expect(refused.status).toBe(406);

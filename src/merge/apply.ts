@@ -76,7 +76,7 @@ export function* mergeApply(request: Apply): WaitingSteps<MergedApply> {
   const { type, writer, live, applyConfig } = request;
   const { manager, apiVersion, subresource = '' } = writer;
   const version = type.version(apiVersion);
-  if (version === undefined) throw statusError.internal(`${apiVersion} is no version of the type`);
+  if (version === undefined) throw statusError.internal(`${apiVersion} is not a version of the type`);
   const shape = objectShape(version.schema, type.names);
   const metadata = applyConfig['metadata'];
   if (isJsonObject(metadata) && (metadata['managedFields'] ?? null) !== null) {

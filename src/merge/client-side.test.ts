@@ -67,7 +67,7 @@ testScenarios('rule 9: the first server-side apply of kubectl', [
     conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
   },
   {
-    name: 'conflicts when the annotation is no JSON',
+    name: 'conflicts when the annotation is not JSON',
     steps: [clientApply(two, '{'), apply('kubectl', { data: { a: '2' } })],
     conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
   },

@@ -53,7 +53,7 @@ describe('field sets of custom types', () => {
     expect(owned({ open: { '{domain}': 'x' } })).toEqual(['.open.{domain}']);
   });
 
-  it('lists that are no fields have list types', () => {
+  it('lists that are not fields have list types', () => {
     expect(owned({ lists: { k: [{ id: 'x', n: '1' }] } })).toEqual([
       '.lists.k',
       '.lists.k[id="x"]',

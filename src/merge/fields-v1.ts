@@ -63,7 +63,7 @@ function* parseNode(
   depth: number,
   pace: Pace,
 ): Steps<FieldSet | undefined> {
-  if (!isJsonObject(wire)) throw malformed('a node is no object');
+  if (!isJsonObject(wire)) throw malformed('a node is not an object');
   if (depth > maxFieldSetDepth) throw malformed(`it is deeper than ${maxFieldSetDepth} levels`);
   const out: FieldSetDraft = {};
   let members = 0;
@@ -79,7 +79,7 @@ function* parseNode(
       continue;
     }
     const element = canonicalElement(text);
-    if (element === undefined) throw malformed(`${JSON.stringify(text.slice(0, 100))} is no path element`);
+    if (element === undefined) throw malformed(`${JSON.stringify(text.slice(0, 100))} is not a path element`);
     if (out[element] !== undefined) throw malformed(`${JSON.stringify(element.slice(0, 100))} is there twice`);
     out[element] =
       depth < maxFieldSetDepth && isEmptyNode(below)

@@ -70,7 +70,7 @@ export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ 
 export function decodeManagedFields(entries: Json | undefined): ManagedEntry[] {
   return entriesOf(entries).map((entry) => {
     const { fieldsV1, ...decoded } = decodeEntry(entry);
-    if (!isJsonObject(fieldsV1)) throw undecodable('fieldsV1 is no object');
+    if (!isJsonObject(fieldsV1)) throw undecodable('fieldsV1 is not an object');
     return { ...decoded, fields: fieldsV1 as FieldSet };
   });
 }
@@ -97,13 +97,13 @@ export const entryVisits = 20;
 
 function entriesOf(entries: Json | undefined): Json[] {
   if (entries === undefined || entries === null) return [];
-  if (!Array.isArray(entries)) throw undecodable('managedFields is no list');
+  if (!Array.isArray(entries)) throw undecodable('managedFields is not a list');
   return entries;
 }
 
 /** An entry before its fields are decoded. */
 function decodeEntry(entry: Json): Omit<ManagedEntry, 'fields'> & { readonly fieldsV1: Json } {
-  if (!isJsonObject(entry)) throw undecodable('an entry is no object');
+  if (!isJsonObject(entry)) throw undecodable('an entry is not an object');
   const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;
   if (operation !== 'Apply' && operation !== 'Update') throw undecodable('operation must be `Apply` or `Update`');
   if (typeof apiVersion !== 'string' || apiVersion === '') throw undecodable('apiVersion must not be empty');

@@ -393,7 +393,7 @@ describe('$patch', () => {
       after: { items: [item('a', { other: '2' }), item('b')] },
     },
     {
-      name: 'delete beside other changes',
+      name: 'delete together with other changes',
       before,
       patch: {
         items: [

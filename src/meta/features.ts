@@ -41,7 +41,7 @@ export const featureGates = {
   CrossNamespaceVolumeDataSource: alpha(field('claim.spec.dataSourceRef.namespace')),
   CustomResourceFieldSelectors: stable('custom resource definitions declare selectable fields'),
   DeclarativeValidation: beta(
-    'declarative validation runs beside handwritten validation; mismatches are logged and counted',
+    'declarative validation runs in addition to handwritten validation; mismatches are logged and counted',
   ),
   DeclarativeValidationTakeover: beta('errors of declarative validation replace those of handwritten validation', off),
   DeploymentReplicaSetTerminatingReplicas: alpha(field('status.terminatingReplicas')),

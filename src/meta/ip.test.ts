@@ -33,7 +33,7 @@ describe('CIDRs', () => {
     ['10.0.0.1/24', { address: '10.0.0.1', prefix: 24 }],
     ['fd00::1/108', { address: 'fd00::1', prefix: 108 }],
     ['::1/0', { address: '::1', prefix: 0 }],
-  ])('%s has host bits and is no network', (text, cidr) => {
+  ])('%s has host bits and is not a network', (text, cidr) => {
     expect(parseCidr(text)).toEqual(cidr);
     expect(parseNetwork(text)).toBeUndefined();
   });

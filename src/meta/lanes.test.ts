@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lanes } from './lanes.ts';
 
-it('runs so many tasks at a time, and those of owners in turn', async () => {
+it('runs a limited number of tasks at a time, and takes owners in turn', async () => {
   const lanes = new Lanes(2);
   const started: string[] = [];
   let running = 0;

@@ -24,7 +24,7 @@ function handLoop() {
       for (let i = 0; i < 200; i++) await Promise.resolve();
       return now - began;
     },
-    /** Work of so many steps, which starts in this turn. */
+    /** Work of `steps` steps, which starts in this turn. */
     work(name: string, turns: Turns, steps: number, ms: number): Promise<void> {
       const run = function* () {
         for (let i = 0; i < steps; i++) {

@@ -38,7 +38,7 @@ describe('label selectors', () => {
     ['n < 9', ['b'], 'n<9'],
     ['app>1', [], 'app>1'],
     ['in in (in),notin=notin', [], 'in in (in),notin=notin'],
-    // Inherited properties of an object are no labels.
+    // Inherited properties of an object are not labels.
     ['!constructor,!toString', ['a', 'b', 'c', 'd'], '!constructor,!toString'],
   ])('%s', (text, names, canonical) => {
     const selector = parseLabelSelector(text);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bundleFault } from './certificate-bundle.ts';
+import { findBundleError } from './certificate-bundle.ts';
 import { formatPem } from './pem.ts';
 import { issueCertificate } from './x509.ts';
 
@@ -28,5 +28,5 @@ it.each([
   ['text', 'nonsense', 'unable to parse bytes as PEM block'],
   ['nothing', '', 'unable to parse bytes as PEM block'],
 ])('the fault of %s', (_, pem, fault) => {
-  expect(bundleFault(pem)).toBe(fault);
+  expect(findBundleError(pem)).toBe(fault);
 });

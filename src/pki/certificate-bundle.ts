@@ -5,7 +5,7 @@ import { isCertificate } from './x509.ts';
 const maxRead = 100;
 
 /** Returns the reason why a PEM text has no certificate, in the words of Go's `x509`; undefined when it has one. */
-export function bundleFault(pem: string): string | undefined {
+export function findBundleError(pem: string): string | undefined {
   const blocks = pemBlocks(pem);
   const certificates = blocks.filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);
   if (certificates.slice(0, maxRead).some(({ bytes }) => isCertificate(bytes))) return undefined;

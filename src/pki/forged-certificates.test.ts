@@ -62,7 +62,7 @@ const distrusted: readonly (readonly [string, () => readonly Forged[]])[] = [
   ['whose intermediate certificate is missing', () => [client(middle)]],
   ['whose intermediate certificate expired a second ago', () => below({ notAfter: judged - second })],
   ['whose intermediate certificate is not valid for another second', () => below({ notBefore: judged + second })],
-  ['whose intermediate certificate is no authority', () => below({ extensions: ofClient() })],
+  ['whose intermediate certificate is not an authority', () => below({ extensions: ofClient() })],
   ['whose intermediate certificate has no basic constraints', () => below({ extensions: [says.signsCertificates()] })],
   [
     'whose intermediate certificate may not sign certificates',
@@ -131,7 +131,7 @@ const distrusted: readonly (readonly [string, () => readonly Forged[]])[] = [
     () => [client(root, { extensions: [extension(oid.extendedKeyUsage, der.sequence())] })],
   ],
   [
-    'with an extended key usage that is no list',
+    'with an extended key usage that is not a list',
     () => [client(root, { extensions: [extension(oid.extendedKeyUsage, der.objectId(oid.clientAuth))] })],
   ],
 ];

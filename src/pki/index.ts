@@ -1,5 +1,5 @@
 /** Public key infrastructure: PEM, DER, X.509 certificates, certificate requests and the validation of client certificates. */
-export { bundleFault } from './certificate-bundle.ts';
+export { findBundleError } from './certificate-bundle.ts';
 export {
   checkRequestSignature,
   type RequestedCertificate,

@@ -100,8 +100,8 @@ describe('a certificate request', () => {
   it.each([
     ['a name beyond ASCII', Buffer.from('a.example'), Buffer.from('\xff.example', 'latin1')],
     ['an IP address of nine bytes', der.implicit(2, Buffer.from('a.example')), der.implicit(7, Buffer.alloc(9))],
-    ['a subject that is no text', der.utf8('alice'), Buffer.from([4, 5, 1, 2, 3, 4, 5])],
-    ['a subject that is no UTF-8', der.utf8('alice'), Buffer.from([12, 5, 255, 255, 255, 255, 255])],
+    ['a subject that is not a string', der.utf8('alice'), Buffer.from([4, 5, 1, 2, 3, 4, 5])],
+    ['a subject that is not UTF-8', der.utf8('alice'), Buffer.from([12, 5, 255, 255, 255, 255, 255])],
   ])('with %s is undefined', (_, from, to) => {
     expect(readCertificateRequest(replaced(from, to))).toBeUndefined();
   });

@@ -85,7 +85,7 @@ describe('a trust pool', () => {
     expect(validate([root], client(same), ...chain)).toEqual([]);
   });
 
-  it('leaves out what is no certificate', () => {
+  it('leaves out what is not a certificate', () => {
     expect(new TrustPool(`-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${root.cert}`)).toBeDefined();
   });
 });

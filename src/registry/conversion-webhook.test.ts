@@ -44,7 +44,7 @@ function rolling({ storage = 'v1', ...options }: Parameters<typeof bench>[0] & {
   return { ...made, create, get, list, stored, revision, calls, webhook };
 }
 
-/** The events of a watch in v2, until there are so many. */
+/** The first `count` events of a watch in v2. */
 async function watched({ registry, target }: ReturnType<typeof rolling>, query: QueryTexts = {}) {
   const stream = (await registry.watch(target('wheels', v2), optionsOf(query)))[Symbol.asyncIterator]();
   return async (count: number) => {

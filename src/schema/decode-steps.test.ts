@@ -63,7 +63,7 @@ it('a list of resources has at most 2,000 quantities', () => {
   }
 });
 
-it('a list with a limit has at most so many items', () => {
+it('a list with a limit has at most that number of items', () => {
   const limited = compile(struct('test/v1.Limited', { texts: field(1, list(string, { most: 3 })) }), names);
   for (const decode of [
     (given: Json) => limited.decode(given),

@@ -283,8 +283,8 @@ describe('listen', () => {
     const dataDir = folder();
     chmodSync(dataDir, 0o755);
     const inStore = ['store/data.mdb', 'store/lock.mdb'];
-    const beside = ['ca.key', 'server.key', 'admin.key', 'admin.kubeconfig', 'latest-revision'];
-    const private_ = [...inStore, ...beside];
+    const otherFiles = ['ca.key', 'server.key', 'admin.key', 'admin.kubeconfig', 'latest-revision'];
+    const private_ = [...inStore, ...otherFiles];
     const open = ['ca.crt', 'server.crt', 'admin.crt'];
     const modes = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, statSync(join(dataDir, name)).mode & 0o777]));
@@ -309,7 +309,7 @@ describe('listen', () => {
     } finally {
       process.umask(umask);
     }
-    expect(readdirSync(dataDir).sort()).toEqual([...open, ...beside, 'store'].sort());
+    expect(readdirSync(dataDir).sort()).toEqual([...open, ...otherFiles, 'store'].sort());
   });
 
   it.each(['ca.key', 'server.key', 'admin.key', 'admin.kubeconfig'])(
@@ -372,7 +372,7 @@ describe('listen', () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     writeFileSync(tlsPrivateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
     const server = await start({ tlsCertFile, tlsPrivateKeyFile });
-    await expect(server.listen()).rejects.toThrow('are no certificate in PEM with its key');
+    await expect(server.listen()).rejects.toThrow('are not a certificate in PEM with its key');
   });
 });
 

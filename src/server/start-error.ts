@@ -19,7 +19,7 @@ const reasons = new Map([
   ['EACCES', 'permission is denied'],
   ['EPERM', 'permission is denied'],
   ['EISDIR', 'it is a folder'],
-  ['ENOTDIR', 'part of the path is no folder'],
+  ['ENOTDIR', 'part of the path is not a folder'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EADDRINUSE', 'another process uses it already'],

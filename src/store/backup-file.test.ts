@@ -108,7 +108,7 @@ test('a backup that was cut off, or of which any bit has changed, is refused', a
   await (await openBackup(path)).snapshot.close();
 });
 
-test('files that are no backup are refused with the reason', async () => {
+test('files that are not backups are refused with the reason', async () => {
   const path = join(folder, 'file');
   const message = async () => {
     const error = await openBackup(path).catch((reason: unknown) => reason);

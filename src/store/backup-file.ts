@@ -124,7 +124,7 @@ function frameOf(kind: 'E' | 'F', name: string, value: Uint8Array, revision: num
 
 /**
  * Opens a backup and verifies all of it, before anything is returned. Fails as `unavailable` when the file cannot be read
- * or is no backup of this version, as `damaged` when it is not what was written.
+ * or is not a backup of this version, as `damaged` when it is not what was written.
  */
 export async function openBackup(path: string): Promise<Backup> {
   let handle: FileHandle | undefined;
@@ -178,7 +178,7 @@ async function readHeader(path: string, handle: FileHandle) {
   }
   const [revision, made] = [Number(header['revision']), new Date(Number(header['made']))];
   if (!(Number.isInteger(revision) && revision >= 1 && revision <= latestRevision)) {
-    throw damaged(path, 'its revision is no number of a store');
+    throw damaged(path, 'its revision is not a number of a store');
   }
   if (Number.isNaN(made.getTime())) throw damaged(path, 'it does not say when it was made');
   return { start: end + 1, revision, made };

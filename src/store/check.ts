@@ -107,7 +107,7 @@ export function checkReadable(revision: number | undefined, { oldest, latest }: 
 
 /** Throws `invalid` or `future` unless the store has reached `revision`. */
 export function checkReached(revision: number, latest: number): void {
-  if (!Number.isSafeInteger(revision) || revision < 1) throw invalid(`${revision} is no revision`);
+  if (!Number.isSafeInteger(revision) || revision < 1) throw invalid(`${revision} is not a revision`);
   if (revision > latest) {
     throw new StoreError('future', `revision ${revision} has not been reached; the latest is ${latest}`, {
       revision: latest,

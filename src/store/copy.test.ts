@@ -102,7 +102,7 @@ const targets = {
 };
 
 test.each(Object.keys(targets) as (keyof typeof targets)[])(
-  'a copy by %s that was interrupted at any write is no store, and goes on with the same result',
+  'a copy by %s that was interrupted at any write is not a store, and goes on with the same result',
   async (name) => {
     const digests = new Set<string>();
     for (const writes of [0, 1, 2, 4]) {
@@ -142,7 +142,7 @@ test.each(Object.keys(targets) as (keyof typeof targets)[])(
   60_000,
 );
 
-test('a copy whose revision the source no longer keeps begins anew', async () => {
+test('a copy restarts when the source has compacted its revision', async () => {
   const store = openMemoryStore({ clock });
   const first = endingAfter(3, await importInto(store));
   await expect(copyStore(sourceOf(many), first, recorder().observer)).rejects.toThrow('killed');
@@ -181,7 +181,7 @@ test('of two copies into the same store at once, one fails', async () => {
   expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'unavailable' } });
 });
 
-test('a copy that differs from its source names the first key that does, and is no store', async () => {
+test('a copy that differs from its source names the first key that does, and is not a store', async () => {
   const changes: readonly (readonly [Parameters<Store['commit']>[1], string])[] = [
     [[put('/k/1007', 'other'), put('/k/1500', 'other')], '/k/1007'],
     [[{ key: '/k/1010' }], '/k/1010'],

@@ -4,7 +4,7 @@ import { type Aging, age, markingMs } from './history.ts';
 const keepMs = 300_000;
 const fresh: Aging = { latest: 1, oldest: 1, marks: [] };
 
-/** The state after `steps` steps of `stepMs` with so many commits each. */
+/** The state after `steps` steps of `stepMs` with `commits` commits each. */
 function run(state: Aging, steps: number, stepMs: number, commits: number, from = 0): Aging {
   let aged = state;
   for (let i = 1; i <= steps; i++) aged = age({ ...aged, latest: aged.latest + commits }, from + i * stepMs, keepMs);

@@ -19,7 +19,7 @@ function isStruct(value: unknown): value is StructSchema {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'struct';
 }
 
-/** The schema of a list's elements; undefined when the schema is no list. */
+/** The schema of a list's elements; undefined when the schema is not a list. */
 function elementOf(schema: Schema): Schema | undefined {
   return schema.type === 'list' ? unwrapped(schema.element) : undefined;
 }
@@ -262,7 +262,7 @@ describe('the rules of a field', () => {
   });
 });
 
-test('the schema that contains itself has the type that is written beside it', () => {
+test('the schema that contains itself has the declared type', () => {
   type Declared = Infer<typeof groups.apiextensionsV1.JSONSchemaProps>;
   expectTypeOf<keyof Declared>().toEqualTypeOf<keyof groups.apiextensionsV1.JSONSchemaProps>();
   expectTypeOf<Declared>().toExtend<groups.apiextensionsV1.JSONSchemaProps>();

@@ -41,7 +41,7 @@ export interface Started {
   stop(): void;
 }
 
-/** `flags` are those of the server, beside its API domain. */
+/** `flags`: flags of the server, in addition to its API domain. */
 export async function startKubectl(flags: readonly string[] = []): Promise<Kubectl> {
   const server = await startServer(['--api-domain=k8s.io', ...flags]);
   const { folder, kubeconfig } = server;

@@ -140,7 +140,7 @@ class Evaluation {
     if (range === undefined) throw new Error(`the function ${name} is not known`);
     const metric = this.#text(descendants(first, 'Identifier')[0]!);
     if (name !== 'changes' && !/_(total|bucket|sum|count|attempts)$/.test(metric)) {
-      throw new Error(`${name} of ${metric}, which is no counter`);
+      throw new Error(`${name} of ${metric}, which is not a counter`);
     }
     return samples.map((sample) => ({ labels: sample.labels, value: range(sample) }));
   }

@@ -122,7 +122,7 @@ export interface Counts {
 
 /**
  * A client that keeps a copy of a selection, as clients do: lists, watches, comes back with the version it saw last,
- * and begins anew when that is too old. Everything that it is told is compared with the journal at once.
+ * and lists again when that is too old. Every event is compared with the journal at once.
  */
 export class Watcher {
   readonly selection: Selection;
@@ -134,7 +134,7 @@ export class Watcher {
   readonly #journal: Journal;
   readonly #counts: Counts;
   readonly #held = new Map<string, ApiObject>();
-  /** Everything up to it has been seen; undefined: the watcher must begin anew. */
+  /** The last version seen; undefined: the watcher must list first. */
   #version: number | undefined;
   #fromBookmark = false;
   /** The highest version of anything seen. */

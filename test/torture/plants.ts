@@ -27,7 +27,7 @@ const told =
       },
     });
 
-/** How often they are wrong: once in so many times. */
+/** How often they are wrong: once in this number of times. */
 const rarely = 30;
 
 /** Faults of a store that a trial has to find, with the memory cluster. */

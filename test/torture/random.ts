@@ -4,7 +4,7 @@ export interface Random {
   /** A whole number from 0 to below `limit`. */
   readonly integer: (limit: number) => number;
   readonly pick: <T>(from: readonly T[]) => T;
-  /** True once in so many times. */
+  /** True with a probability of 1 / `of`. */
   readonly chance: (of: number) => boolean;
   readonly shuffled: <T>(items: readonly T[]) => T[];
 }

@@ -19,7 +19,7 @@ type Ending = WatchSession['ending'];
 
 /**
  * A client that watches a selection: it lists, or lets the watch begin with the state, and comes back after each end with
- * the version that it saw last, through any replica. When that version is too old, it begins anew.
+ * the version that it saw last, through any replica. When that version is too old, it starts again with a list.
  */
 export class Watcher {
   readonly #name: string;
@@ -28,7 +28,7 @@ export class Watcher {
   readonly #replicas: readonly Endpoint[];
   readonly #random: Random;
   readonly #lists: Client;
-  /** Everything up to it has been told; undefined: it must begin anew. */
+  /** The last delivered version; undefined: it must list first. */
   #position: number | undefined;
   #stream: IncomingMessage | undefined;
   #phase: 'wandering' | 'staying' | 'leaving' = 'wandering';

@@ -1,6 +1,6 @@
 /** The rules about an authentication configuration: its issuers, and anonymous requests. */
 import { type Features, type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { bundleFault } from '../../pki/index.ts';
+import { findBundleError } from '../../pki/index.ts';
 import type { AnonymousAuthConfig, AuthenticationConfiguration, Issuer } from './configuration-kind.ts';
 import { checkMappings, checkUserRules } from './mapping-checks.ts';
 
@@ -50,7 +50,7 @@ function checkIssuer(issuer: Issuer, at: string, serviceAccountIssuers: readonly
 }
 
 function checkAuthority(pem: string, at: string): FieldError[] {
-  if (pem === '' || bundleFault(pem) === undefined) return [];
+  if (pem === '' || findBundleError(pem) === undefined) return [];
   const why = 'data does not contain any valid RSA or ECDSA certificates';
   return [fieldError.invalid(`${at}.certificateAuthority`, '<omitted>', why)];
 }

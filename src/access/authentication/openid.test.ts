@@ -155,7 +155,7 @@ describe('a token that stands for nobody', () => {
     ['that expired a second ago', () => sign({ ...claims, exp: now - 1 }), 'token is expired'],
     ['that expires now', () => sign({ ...claims, exp: now }), 'token is expired'],
     ['without an expiry', () => sign({ ...claims, exp: undefined }), 'token is expired (Token Expiry: 0001-01-01'],
-    ['with an expiry that is no time', () => sign({ ...claims, exp: 'never' }), 'token is expired'],
+    ['with an expiry that is not a time', () => sign({ ...claims, exp: 'never' }), 'token is expired'],
     [
       'with an endless expiry',
       () => sign(`{"iss":"${issuer}","aud":"orch","sub":"jane","exp":1e400}`),

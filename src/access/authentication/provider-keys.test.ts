@@ -57,7 +57,7 @@ describe('a provider', () => {
 
   it.each<[string, ProviderResponse, string]>([
     ['fails', { status: 503, statusText: 'Service Unavailable', text: '' }, '503 Service Unavailable'],
-    ['is no JSON', { status: 200, statusText: 'OK', text: 'hello' }, 'oidc: failed to decode'],
+    ['is not JSON', { status: 200, statusText: 'OK', text: 'hello' }, 'oidc: failed to decode'],
     [
       'is of another issuer',
       json({ issuer: 'https://b.example.com', jwks_uri: keysUrl }),

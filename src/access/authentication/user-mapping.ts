@@ -1,6 +1,6 @@
 /** Who the claims of a token stand for. */
 import { invalidToken } from '../../auth/index.ts';
-import { Budget, CelError, CostLimitExceeded, ListValue, type Value } from '../../cel/index.ts';
+import { Budget, CelError, CostLimitError, ListValue, type Value } from '../../cel/index.ts';
 import { type Json, type JsonObject, type Names, quote, type Steps, type User } from '../../meta/index.ts';
 import { type Expression, evaluateInSteps, maxCost, maxTotalCost } from '../expressions.ts';
 import { claimsValue, userValue } from './claim-expressions.ts';
@@ -85,7 +85,7 @@ const evaluation = (variable: Value, total: Budget): Evaluate =>
     try {
       return yield* evaluateInSteps(expression, variable, budget);
     } catch (thrown) {
-      if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
+      if (!(thrown instanceof CelError || thrown instanceof CostLimitError)) throw thrown;
       throw invalidToken(`${what}expression '${expression.source}' resulted in error: ${thrown.message}`);
     } finally {
       total.remaining -= limit - budget.remaining;

@@ -3,7 +3,7 @@ import {
   Budget,
   boolType,
   CelError,
-  CostLimitExceeded,
+  CostLimitError,
   createEnvironment,
   listType,
   mapType,
@@ -101,7 +101,7 @@ export function* matchInSteps(conditions: readonly Condition[], spec: JsonObject
     try {
       if ((yield* evaluateInSteps(condition, request, budget)) === false) return exclusion;
     } catch (thrown) {
-      if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
+      if (!(thrown instanceof CelError || thrown instanceof CostLimitError)) throw thrown;
       failures.push(`cel evaluation error: expression '${condition.source}' resulted in error: ${thrown.message}`);
     }
     remainingCost -= maxCost - budget.remaining;

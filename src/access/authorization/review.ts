@@ -124,11 +124,11 @@ const reviewKinds = [
   'SelfSubjectRulesReview',
 ];
 
-/** The verdict of an answer, or why it is none. A status that is absent is no opinion. */
+/** The verdict of an answer, or why it is none. A status that is absent is not an opinion. */
 export function verdictOf(body: string, version: ReviewVersion, names: Names): Verdict | string {
   const answer = readJsonText(body) ?? null;
   if (!isJsonObject(answer)) {
-    return "couldn't get version/kind; json parse error: json: cannot unmarshal the response: it is no JSON object";
+    return "couldn't get version/kind; json parse error: json: cannot unmarshal the response: it is not a JSON object";
   }
   const group = groupOf(names);
   const { apiVersion = `${group}/${version}`, kind = 'SubjectAccessReview', status = {} } = answer;

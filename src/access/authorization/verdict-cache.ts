@@ -37,7 +37,7 @@ export class VerdictCache {
     return undefined;
   }
 
-  /** Keeps a verdict for so many milliseconds; 0: not at all. */
+  /** Caches a verdict for `ms` milliseconds; 0 caches nothing. */
   add(key: string, verdict: Verdict, ms: number): void {
     if (ms <= 0) return;
     this.#forget(key);

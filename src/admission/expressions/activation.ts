@@ -3,7 +3,7 @@ import {
   AuthorizerValue,
   Budget,
   CelError,
-  CostLimitExceeded,
+  CostLimitError,
   type Decide,
   Interruption,
   type KnownDecisions,
@@ -139,7 +139,7 @@ export class Activation {
     return this.#variables?.takeCost() ?? 0;
   }
 
-  /** The value of an expression. @throws CelError, CostLimitExceeded, RangeError for variables that nest too deeply */
+  /** The value of an expression. @throws CelError, CostLimitError, RangeError for variables that nest too deeply */
   *evaluate({ program, slots }: CompiledExpression, budget: Budget): Steps<Value> {
     const { remaining } = budget;
     for (;;) {
@@ -245,7 +245,7 @@ class VariablesValue extends ObjectValue {
     try {
       return yield* this.#activation.evaluate(compiled, budget);
     } catch (thrown) {
-      if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
+      if (!(thrown instanceof CelError || thrown instanceof CostLimitError)) throw thrown;
       return new CelError(`composited variable ${quote(name)} fails to evaluate: ${thrown.message}`);
     } finally {
       this.#cost += maxCallCost - budget.remaining;

@@ -1,12 +1,5 @@
 /** Evaluates expressions within their cost budgets. */
-import {
-  Budget,
-  CelError,
-  CostLimitExceeded,
-  type Decide,
-  evaluateWithDecisions,
-  type Value,
-} from '../../cel/index.ts';
+import { Budget, CelError, CostLimitError, type Decide, evaluateWithDecisions, type Value } from '../../cel/index.ts';
 import { inTurns, type Steps } from '../../meta/index.ts';
 import type { Awaitable } from '../types.ts';
 import { type Activation, maxCallCost } from './activation.ts';
@@ -96,7 +89,7 @@ function failureOf({ source }: CompiledExpression, thrown: unknown): Evaluation 
   const prefix = `expression '${source}' resulted in error: `;
   // The stack is full: variables that read other variables nest too deeply.
   if (thrown instanceof RangeError) return { failure: `${prefix}the variables nest too deeply` };
-  if (thrown instanceof CelError || thrown instanceof CostLimitExceeded) {
+  if (thrown instanceof CelError || thrown instanceof CostLimitError) {
     return { failure: prefix + thrown.message };
   }
   throw thrown;

@@ -77,9 +77,9 @@ describe('PodTolerationRestriction', () => {
   ];
   it.each<Row>([
     ['the defaults and the whitelist of the cluster', {}, [], [a]],
-    ['a toleration beside the whitelist of the cluster', {}, [b], refused('cluster')],
+    ['a toleration outside the whitelist of the cluster', {}, [b], refused('cluster')],
     ['the whitelist of the namespace before that of the cluster', { defaults: [], whitelist: [b] }, [b], [b]],
-    ['a toleration beside the whitelist of the namespace', { whitelist: [b] }, [b], refused('namespace')],
+    ['a toleration outside the whitelist of the namespace', { whitelist: [b] }, [b], refused('namespace')],
     ['empty annotations before what the cluster has', '', [b], [b]],
   ])('%s', async (_, own, tolerations, found) => {
     const text = (list: JsonObject[] | undefined) => (list === undefined ? undefined : JSON.stringify(list));

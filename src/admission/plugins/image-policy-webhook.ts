@@ -97,7 +97,7 @@ function specOf({ metadata, spec = {} }: ObjectOf<typeof Pod>, request: Admissio
   };
 }
 
-/** Throws an Error for what is no ImageReview. */
+/** Throws an Error for what is not an ImageReview. */
 function readVerdict(
   text: string,
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },

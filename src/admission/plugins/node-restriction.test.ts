@@ -79,7 +79,7 @@ describe('pods', () => {
   it.each<[string, JsonObject, string | undefined]>([
     ['a mirror pod on the node', mirrorPod(), undefined],
     [
-      'a pod that is no mirror pod',
+      'a pod that is not a mirror pod',
       pod('p', 'mynode'),
       'pod does not have "kubernetes.io/config.mirror" annotation, node "mynode" can only create mirror pods',
     ],
@@ -102,7 +102,7 @@ describe('pods', () => {
       `${only} an owner reference set to itself`,
     ],
     [
-      'an owner that is no controller',
+      'an owner that is not a controller',
       mirrorPod({}, { ownerReferences: [{ ...owner, controller: false }] }),
       `${only} a controller owner reference set to itself`,
     ],

@@ -154,7 +154,7 @@ describe('PodNodeSelector', () => {
     );
   });
 
-  it('answers 500 when the annotation is no list of key=value', async () => {
+  it('answers 500 when the annotation is not a list of key=value', async () => {
     expect(await create('zone')).toBe('?? invalid selector: [zone]');
     expect(await create('a=b=c')).toBe('?? invalid selector: [a b c]');
   });

@@ -6,7 +6,7 @@ import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../ty
 
 /**
  * Merges the node selector of the namespace's annotation into its pods, or that of the cluster where there is no such
- * annotation. Pods of a namespace with a selector in the configuration have no labels beside those in their selectors.
+ * annotation. Pods of a namespace with a selector in the configuration have only the labels in their selectors.
  */
 export function podNodeSelector({
   names,

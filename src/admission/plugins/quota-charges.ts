@@ -13,9 +13,9 @@ import type { PluginInitializer } from '../types.ts';
 
 export type Quota = ObjectOf<typeof ResourceQuota>;
 
-/** Usage to be added to the quotas of a namespace, atomically. */
+/** Usage that is added to the quotas of a namespace atomically. */
 interface Charge {
-  /** The usage under a quota, of what it limits; undefined when the quota does not match. Throws to reject. */
+  /** The usage of the resources that the quota limits; undefined when the quota does not match. Throws to reject. */
   readonly usageFor: (quota: Quota) => Quantities | undefined;
   readonly forbid: (why: string) => StatusError;
   /** Only checks the limits. */

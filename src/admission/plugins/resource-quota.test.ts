@@ -166,7 +166,7 @@ describe('resource quota', () => {
         'hugepages-2Mi': '4Mi',
       },
     ],
-    // Names under the product's own domain are no extended resources.
+    // Names under the product's own domain are not extended resources.
     [
       'pods',
       podOf({ resources: { requests: { 'kubernetes.io/gpu': '2' } } }),

@@ -197,7 +197,7 @@ function patchedOf(object: JsonObject, operations: readonly JsonObject[]): JsonO
   try {
     const patched = applyJsonPatch(object, operations);
     if (isJsonObject(patched)) return patched;
-    throw new MutationFailure('JSON Patch: the patched document is no JSON object');
+    throw new MutationFailure('JSON Patch: the patched document is not a JSON object');
   } catch (thrown) {
     if (!(thrown instanceof StatusError)) throw thrown;
     const reason = reasonOfJsonPatch(thrown);

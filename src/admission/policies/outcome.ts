@@ -6,11 +6,11 @@ import type { AdmissionRequest, PluginInitializer, PolicyCheck } from '../types.
 import type { Application } from './applications.ts';
 import type { Decision, PolicyProgram, PolicyResult } from './evaluate.ts';
 
-/** The annotation of an audit event lists at most so many failures. */
+/** Maximum number of failures in the annotation of an audit event. */
 const maxFailures = 50;
 /** Of an audit annotation of one binding, in bytes. */
 const maxAnnotation = 10 * 1024;
-/** Values of one key beyond so many characters are left out: an audit event shows fewer. */
+/** Maximum length of the values of one key, in characters; longer ones are omitted, as an audit event shows fewer. */
 const maxValues = 16 * 1024;
 
 const codes: { readonly [reason: string]: number } = {
@@ -121,7 +121,7 @@ export class Outcome {
   }
 }
 
-/** The kind of failure, as the reference server counts it: one that is no other is invalid. */
+/** The kind of failure, as the reference server counts it: any other failure is invalid. */
 function errorOf(message: string): PolicyCheck['error'] {
   if (message.startsWith('compilation')) return 'compile_error';
   return message.startsWith(outOfBudget) ? 'out_of_budget' : 'invalid_error';

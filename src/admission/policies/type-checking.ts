@@ -17,7 +17,7 @@ export interface TypeLookup {
   readonly typeOf: (kind: GroupVersionKind) => ObjectType | undefined;
 }
 
-/** Expressions are checked for so many kinds at most. */
+/** Maximum number of kinds for which expressions are checked. */
 const maxKinds = 10;
 
 /** The warnings about the expressions of a policy, one for each field: its parts are about one kind each. In steps. */

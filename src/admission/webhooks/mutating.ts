@@ -101,7 +101,7 @@ function* operationsOf(hook: Hook, { patch: encoded }: Answer): Steps<readonly J
   try {
     ({ value } = yield* parseAnyJsonInSteps(Buffer.from(encoded, 'base64')));
   } catch (error) {
-    throw undecodable(error instanceof Error ? error.message : 'it is no JSON');
+    throw undecodable(error instanceof Error ? error.message : 'it is not JSON');
   }
   if (value === null) return [];
   if (!Array.isArray(value))
@@ -129,7 +129,7 @@ async function patch(
   const before = { ...object };
   try {
     const patched = await inTurns(applyJsonPatchInSteps(before, operations), turnsOf(request));
-    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
+    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is not a JSON object');
     await request.versions.write(as, patched);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;

@@ -23,7 +23,7 @@ import type { HookType, ReviewVersion } from './configurations.ts';
 
 /** Levels of nesting around an object in a review. */
 const reviewDepth = 4;
-/** The members of objects and lists in an answer, beside its patch. */
+/** Maximum number of members of all objects and lists in a response, without its patch. */
 const maxAnswerMembers = 20_000;
 
 const apiVersionOf = (version: ReviewVersion, { domain }: Names) => `admission.${domain}/${version}`;
@@ -72,7 +72,7 @@ export interface Answer {
   readonly warnings: readonly string[];
 }
 
-/** A review that cannot be read; `verified`: it can, but it is no answer to the call. */
+/** A review that cannot be read; `verified`: it can, but it is not an answer to the call. */
 export class BadReview extends Error {
   readonly verified: boolean;
 
@@ -132,7 +132,7 @@ function* readReview(body: Uint8Array): Steps<JsonObject> {
   try {
     ({ value } = yield* parseAnyJsonInSteps(body, MAX_DEPTH + reviewDepth, maxAnswerMembers));
   } catch (error) {
-    // The reference server reads what is no JSON as YAML, in which a plain text is a string.
+    // The reference server reads what is not JSON as YAML, in which a plain text is a string.
     const isText = !/^\s*[[{"]/.test(Buffer.from(body.subarray(0, 64)).toString());
     if (error instanceof StatusError) throw unread(isText ? misfit('string') : error.message);
     throw error;

@@ -111,7 +111,7 @@ describe('an answer', () => {
       'failed to call webhook: no kind "Other" is registered for version "admission.k8s.io/v1" in scheme "pkg/util/webhook/client.go:71"',
     ],
     [
-      'that is no JSON',
+      'that is not JSON',
       () => ({ review: '{"a' }),
       "failed to call webhook: couldn't get version/kind; json parse error: unexpected end of JSON input",
     ],
@@ -321,7 +321,7 @@ describe('mutating webhooks', () => {
       '500 Internal error occurred: failed calling webhook "w.example.com": unsupported patch type "Merge"',
     ],
     [
-      'that is no list',
+      'that is not a list',
       () => ({ allowed: true, patchType: 'JSONPatch', patch: 'e30=' }),
       '500 Internal error occurred: failed calling webhook "w.example.com": received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
     ],

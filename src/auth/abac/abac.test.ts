@@ -80,7 +80,7 @@ describe('a policy', () => {
     ['for another user', { user: 'bob' }, 'ada', [], false],
     ['for a group', { group: 'staff' }, 'ada', ['x', 'staff'], true],
     ['for a user as a member of a group', { user: 'ada', group: 'staff' }, 'ada', ['staff'], true],
-    ['for a user, who is no member of the group', { user: 'ada', group: 'staff' }, 'ada', [], false],
+    ['for a user, who is not a member of the group', { user: 'ada', group: 'staff' }, 'ada', [], false],
     ['for a group, of which another user is a member', { user: 'bob', group: 'staff' }, 'ada', ['staff'], false],
     ['for all users', { user: '*' }, 'ada', authenticated, true],
     ['for all users: somebody anonymous', { user: '*' }, 'system:anonymous', ['system:unauthenticated'], false],

@@ -136,7 +136,7 @@ describe('a default object that was split off', () => {
     expect(steps.find(({ verb }) => verb === 'update')?.object.metadata.name).toBe('view');
   });
 
-  it('is the plain one beside an aggregated role', () => {
+  it('is created as it is when the user-facing role is aggregated', () => {
     const gone = role('system:aggregate-to-edit');
     expect(stepsWithout(gone)).toEqual([{ verb: 'create', object: gone }]);
   });

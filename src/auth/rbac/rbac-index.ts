@@ -36,7 +36,7 @@ type BindingsOfRole = Set<Binding>;
 /** What a subject is bound to, by namespace: each role once, whatever the number of its bindings. */
 type RolesOfSubject = Map<string, Map<RoleSlot, BindingsOfRole>>;
 
-/** From so many permissions on that a decision looks at, it goes on in turns: some 30 ns each. */
+/** A decision that examines more permissions than this continues in turns; each takes about 30 ns. */
 const permissionsAtOnce = 5_000;
 
 /**
@@ -210,7 +210,7 @@ async function findInTurns(
   }
 }
 
-/** The beginning of keys of roles of another kind: it is no name of a namespace. */
+/** The beginning of keys of roles of another kind: it is not a name of a namespace. */
 const unsupported = '?';
 
 /** The key of a referenced role, one of its own for kinds that a binding of the namespace cannot refer to. */

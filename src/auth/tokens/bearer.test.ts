@@ -109,7 +109,7 @@ describe('unionTokenAuthenticator', () => {
     await expect(refused).rejects.toThrow(invalidToken('no key, expired'));
   });
 
-  it('passes on errors that are no 401', async () => {
+  it('passes on errors other than 401', async () => {
     const down: TokenAuthenticator = () => Promise.reject(statusError.timeout('too slow'));
     await expect(unionTokenAuthenticator([down, knows('a')])('t', own)).rejects.toMatchObject({ code: 504 });
   });

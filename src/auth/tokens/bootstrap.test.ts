@@ -59,7 +59,7 @@ describe('bootstrapAuthenticator', () => {
     ['another use', { 'usage-bootstrap-authentication': 'false' }],
     ['no use', { 'usage-bootstrap-authentication': undefined }],
     ['an expiration in the past', { expiration: '2026-01-02T03:04:05Z' }],
-    ['an expiration that is no time', { expiration: 'soon' }],
+    ['an expiration that is not a time', { expiration: 'soon' }],
     ['an expiration without a zone', { expiration: '2027-01-02T03:04:05' }],
     ['a group of another kind', { 'auth-extra-groups': 'system:masters' }],
     ['a group with a blank', { 'auth-extra-groups': 'system:bootstrappers:a, system:bootstrappers:b' }],

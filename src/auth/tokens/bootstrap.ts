@@ -51,7 +51,7 @@ function sameText(a: string, b: string): boolean {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** An expiration that is no time is over. */
+/** An expiration that is not a time is over. */
 function hasExpired(expiration: string, now: number): boolean {
   if (expiration === '') return false;
   return !rfc3339.test(expiration) || !(Date.parse(expiration) > now);

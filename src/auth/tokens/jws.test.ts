@@ -132,10 +132,10 @@ describe('parseToken', () => {
     ['duplicate claims in an object', header, '{"a":{"b":1,"b":1}}'],
     ['duplicate claims, one escaped', header, '{"iss":"a","\\u0069ss":"b"}'],
     ['duplicate header names', '{"alg":"RS256","alg":"none"}', '{}'],
-    ['claims that are no object', header, '[]'],
-    ['claims that are no JSON', header, '{'],
+    ['claims that are not an object', header, '[]'],
+    ['claims that are not JSON', header, '{'],
     ['deep nesting', header, `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
-    ['a key id that is no text', '{"alg":"RS256","kid":1}', '{}'],
+    ['a key id that is not a string', '{"alg":"RS256","kid":1}', '{}'],
     ['no algorithm', '{}', '{}'],
     ['a critical extension', '{"alg":"RS256","crit":["b64"],"b64":false}', '{}'],
   ])('refuses %s', (_, head, claims) => {

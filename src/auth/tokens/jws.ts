@@ -18,11 +18,11 @@ export interface ParsedToken {
 const maxTokenLength = 16 * 1024;
 const maxDepth = 16;
 
-/** That of a token whose signature is no base64url: no key verifies it. */
+/** That of a token whose signature is not base64url: no key verifies it. */
 const noSignature = Buffer.alloc(0);
 
 /**
- * Undefined for what is no compact JWS: three parts, of which the first two are JSON objects without duplicate names in
+ * Undefined for what is not a compact JWS: three parts, of which the first two are JSON objects without duplicate names in
  * canonical base64url, and at most `maxLength` characters together. A header with critical extensions (`crit`) is refused, because none is implemented.
  */
 export function parseToken(token: string, maxLength = maxTokenLength): ParsedToken | undefined {

@@ -130,7 +130,7 @@ describe('a token of an issuer', () => {
   it.each([
     ['of another issuer', { iss: 'https://three' }],
     ['without an issuer', { iss: undefined }],
-    ['with an issuer that is no text', { iss: ['https://one'] }],
+    ['with an issuer that is not a string', { iss: ['https://one'] }],
   ])('%s is none of ours', async (_, more) => {
     expect(await ask(claims({}, more as JsonObject))).toBeUndefined();
   });

@@ -42,7 +42,7 @@ export interface ServiceAccountOptions {
   readonly counts: ServiceAccountTokenCounts;
 }
 
-/** Who a valid token stands for, and what is to be told to its users. */
+/** The user of a valid token, and the warnings for that user. */
 interface Validated {
   readonly user: User;
   readonly warnings?: readonly string[];
@@ -98,7 +98,7 @@ async function authenticate(
   return { ...found, annotations: { ...legacy, ...annotations }, audiences };
 }
 
-/** Messages name so many audiences of a token or a request. */
+/** Maximum number of audiences of a token or request in a message. */
 const maxNamed = 32;
 
 function quoteAll(texts: Iterable<string>): string {

@@ -54,7 +54,7 @@ describe('the types of an expression are bounded', () => {
     expect(outcome(chain(60))).toContain('the types of the expression are too complex');
   });
 
-  test('a type that contains itself is no type', () => {
+  test('a type that contains itself is not a type', () => {
     expect(outcome('[[]].map(x, x == [x])')).toContain("found no matching overload for '_==_'");
   });
 });

@@ -34,7 +34,7 @@ export class MapListValue extends ListValue {
   }
 }
 
-/** What `left + right` is, for lists. @throws CelError for elements of a set that are no scalars */
+/** What `left + right` is, for lists. @throws CelError for elements of a set that are not scalars */
 export function* concatenate(left: ListValue, right: ListValue): Steps<ListValue> {
   if (left instanceof SetListValue) return new SetListValue(yield* merge(left, right, scalarKey, false));
   if (left instanceof MapListValue) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../meta/index.ts';
 import { costOf, evaluate, type Variables } from '../testing/evaluate.ts';
 import { intType, listType, mapType, stringType, uintType } from '../types.ts';
-import { CelError, CostLimitExceeded, JsonMapValue, ListValue, Uint, type Value } from '../values.ts';
+import { CelError, CostLimitError, JsonMapValue, ListValue, Uint, type Value } from '../values.ts';
 import { SetListValue } from './associative-lists.ts';
 
 const read = (json: Json): Value => json as Value;
@@ -49,7 +49,7 @@ describe('the work of an evaluation', () => {
     const doubled = (depth: number): string =>
       depth === 0 ? 'v0.size()' : `[v${depth} + v${depth}].map(v${depth - 1}, ${doubled(depth - 1)})[0]`;
     const variables: Variables = { v40: [stringType, 'ab'] };
-    expect(() => evaluate(doubled(40), variables)).toThrow(CostLimitExceeded);
+    expect(() => evaluate(doubled(40), variables)).toThrow(CostLimitError);
   });
 
   it('costs what it reads when lists are merged', () => {

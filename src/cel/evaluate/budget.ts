@@ -1,5 +1,5 @@
 import { atOnce, type Steps } from '../../meta/index.ts';
-import { CelError, CostLimitExceeded, type Value } from '../values.ts';
+import { CelError, CostLimitError, type Value } from '../values.ts';
 import { stepWork, work } from './work.ts';
 
 /** The cost of a list, map or object that is not constant, apart from that of its elements. */
@@ -59,7 +59,7 @@ export const frameOf = (values: readonly Value[], slots: number, remaining: numb
   worked: 0,
 });
 
-/** Whether the current step should end. @throws CostLimitExceeded when functions have done far more work than they cost */
+/** Whether the current step should end. @throws CostLimitError when functions have done far more work than they cost */
 export function isStepOver(frame: Frame): boolean {
   if (frame.remaining > frame.pauseAt && work.done < stepWork) return false;
   frame.pauseAt = frame.remaining - stepCost;
@@ -77,20 +77,20 @@ export function* outcomeOf({ step, long }: Runnable, frame: Frame): Steps<Outcom
   return long === undefined ? step(frame) : yield* long(frame);
 }
 
-/** @throws CostLimitExceeded */
+/** @throws CostLimitError */
 export function charge(frame: Frame, cost: number): void {
   frame.remaining -= cost;
   if (frame.remaining < 0) throw exceeded();
 }
 
-/** Charges the minimum cost of a call before it runs. @throws CostLimitExceeded when the budget is too small */
+/** Charges the minimum cost of a call before it runs. @throws CostLimitError when the budget is too small */
 export function affordable(frame: Frame, cost: number): number {
   if (cost <= frame.remaining) return cost;
   frame.remaining -= cost;
   throw exceeded();
 }
 
-const exceeded = () => new CostLimitExceeded('operation cancelled: actual cost limit exceeded');
+const exceeded = () => new CostLimitError('operation cancelled: actual cost limit exceeded');
 
 /** The failure that was thrown; any other error is thrown again. */
 export function failureOf(thrown: unknown): CelError {

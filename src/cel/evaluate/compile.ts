@@ -20,7 +20,7 @@
  * | `@not_strictly_false` | 1 |
  * | comprehension | the nodes of its expansion, each as often as it is evaluated; its initial value when the accumulator is first read |
  *
- * The cost of a node is charged after its evaluation; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
+ * The cost of a node is charged after its evaluation; the evaluation ends with `CostLimitError` as soon as the sum exceeds the budget.
  */
 
 import type { Steps } from '../../meta/index.ts';
@@ -54,7 +54,7 @@ import { acceptsType, runtimeTypeName } from './type-values.ts';
 export interface Program {
   /**
    * The value of the expression. `values` are those of the environment's variables, by slot.
-   * @throws CelError when the evaluation fails, CostLimitExceeded when it exceeds the budget
+   * @throws CelError when the evaluation fails, CostLimitError when it exceeds the budget
    */
   evaluate(values: readonly Value[], budget: Budget): Value;
   /** The same in steps; undefined: an evaluation takes no longer than a step may take. */

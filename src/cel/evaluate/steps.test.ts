@@ -6,7 +6,7 @@ import { setsLibrary } from '../library/sets.ts';
 import { standardLibrary } from '../library/standard.ts';
 import { stringsLibrary } from '../library/strings.ts';
 import { dynType, intType, listType, stringType } from '../types.ts';
-import { CostLimitExceeded, JsonMapValue, ListValue, type Value } from '../values.ts';
+import { CostLimitError, JsonMapValue, ListValue, type Value } from '../values.ts';
 import { Budget } from './budget.ts';
 import { compileExpression } from './compile.ts';
 
@@ -76,7 +76,7 @@ describe('an evaluation in steps', () => {
   });
 
   it('does not begin a call that costs more than is left', () => {
-    expect(() => run('sets.contains(numbers, numbers)', 60_000)).toThrow(CostLimitExceeded);
+    expect(() => run('sets.contains(numbers, numbers)', 60_000)).toThrow(CostLimitError);
   });
 
   it('ends when functions do far more than they cost', () => {
@@ -88,7 +88,7 @@ describe('an evaluation in steps', () => {
     const toTheEnd = () => {
       while (steps?.next().done === false) pauses++;
     };
-    expect(toTheEnd).toThrow(CostLimitExceeded);
+    expect(toTheEnd).toThrow(CostLimitError);
     expect(pauses).toBeGreaterThanOrEqual(100);
     expect(pauses).toBeLessThan(300);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CelError, CostLimitExceeded } from '../values.ts';
+import { CelError, CostLimitError } from '../values.ts';
 import {
   type AccessAttributes,
   type AccessDecision,
@@ -130,7 +130,7 @@ describe('evaluation with decisions', () => {
         return { allowed: true, reason: '' };
       },
     );
-    await expect(endless).rejects.toThrow(CostLimitExceeded);
+    await expect(endless).rejects.toThrow(CostLimitError);
     expect(asked).toBe(64);
     expect(evaluations).toBe(65);
   });

@@ -3,7 +3,7 @@
  * needs a decision ends with what it asks for, and is repeated when the decision is known.
  */
 import type { ResourcePlace, Selectors, User } from '../../meta/index.ts';
-import { CostLimitExceeded, Interruption } from '../values.ts';
+import { CostLimitError, Interruption } from '../values.ts';
 
 /** The attributes of an authorization check in an expression. */
 export interface AccessAttributes {
@@ -53,7 +53,7 @@ const maxDecisions = 64;
 /**
  * Evaluates an expression and calls the authorizer for each of its checks, one after the other. A failure of the
  * authorizer is a decision with an error.
- * @throws CostLimitExceeded when the evaluation needs too many decisions
+ * @throws CostLimitError when the evaluation needs too many decisions
  */
 export async function evaluateWithDecisions<T>(
   evaluate: (decide: Decide) => T | Promise<T>,
@@ -65,7 +65,7 @@ export async function evaluateWithDecisions<T>(
   for (let count = 0; ; count++) {
     const result = await attempt(evaluate, decide);
     if (!(result instanceof PendingDecision)) return result;
-    if (count === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
+    if (count === maxDecisions) throw new CostLimitError('operation cancelled: too many authorization checks');
     known.set(keyOf(result.attributes), await decisionOf(result.attributes, authorize));
     if (budget !== undefined) budget.remaining = remaining;
   }

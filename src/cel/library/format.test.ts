@@ -36,7 +36,7 @@ describe('format', () => {
     expect(names.filter((other) => named(name).equals(named(other)))).toEqual([name]);
   });
 
-  it.each(['', 'dns1123label', 'constructor', '__proto__'])('%j is no format', (name) => {
+  it.each(['', 'dns1123label', 'constructor', '__proto__'])('%j is not a format', (name) => {
     expect((call('format.named', name) as OptionalValue).value).toBeUndefined();
   });
 

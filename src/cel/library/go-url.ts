@@ -160,7 +160,7 @@ const isPlain = (code: number, part: Part): boolean =>
   (code >= 0x30 && code <= 0x39) ||
   plain[part].has(code);
 
-/** Replaces the escapes of a part. Bytes that are no UTF-8 become U+FFFD. */
+/** Replaces the escapes of a part. Bytes that are not UTF-8 become U+FFFD. */
 function decode(text: string, part: Part): string {
   if (part === 'host' || part === 'zone') checkHost(text, part);
   else

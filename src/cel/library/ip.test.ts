@@ -182,7 +182,7 @@ describe('cidr', () => {
     expect(overload('containsCIDR', 'cidr_contains_cidr').call(cidr(network), cidr(inner))).toBe(contains);
   });
 
-  it('fails for what is no address or network', () => {
+  it('fails for what is not an address or network', () => {
     const network = cidr('10.0.0.0/8');
     // The reference server gives the reason for networks only.
     expect(() => call('containsIP', network, 'nope')).toThrow(new CelError('no such overload'));

@@ -104,7 +104,7 @@ describe('object literals', () => {
   });
 
   it.each(['Object{a: {1: 2}}', 'Object{a: type(1)}', 'Object{a: [optional.of(1)]}', 'Object{a: double("NaN")}'])(
-    '%s is no JSON',
+    '%s is not JSON',
     (source) => {
       expect(() => json(source)).toThrow(/map key is of type int, not string|cannot be written as JSON/);
     },

@@ -96,7 +96,7 @@ describe('optional values', () => {
     expect(call('_?._', new ObjectValue(type, {}), 'a_b')).toEqual(none);
   });
 
-  test('the value of none, an element that is not optional and an index that is no integer are errors', () => {
+  test('the value of none, an element that is not optional and an index that is not an integer are errors', () => {
     expect(() => call('value', none)).toThrow(new CelError('optional.none() dereference'));
     expect(() => call('optional.unwrap', list)).toThrow(CelError);
     expect(() => call('_[?_]', list, '1')).toThrow(new CelError('unsupported index of a list'));

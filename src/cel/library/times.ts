@@ -118,7 +118,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   const fields = { year: 'numeric', month: 'numeric', day: 'numeric', era: 'short' } as const;
   const ofDay = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
   try {
-    // A name starts with a letter; offsets are no names.
+    // A name starts with a letter; offsets are not names.
     if (/^[A-Za-z]/.test(timeZone)) return new Intl.DateTimeFormat('en-US', { timeZone, ...fields, ...ofDay });
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;

@@ -101,7 +101,7 @@ describe('arguments that are refused', () => {
     expect(parse(source, options)).toEqual({ expr: undefined, issues: [{ offset, message }] });
   });
 
-  it('a reserved name is no variable', () => {
+  it('a reserved name is not a variable', () => {
     expect(parse('[1].map(var, var)').issues).toEqual([
       { offset: 8, message: 'reserved identifier: var' },
       { offset: 13, message: 'reserved identifier: var' },

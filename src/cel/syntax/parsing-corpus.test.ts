@@ -12,7 +12,7 @@ const all = {
   escapedIdentifiers: true,
 };
 
-/** Cases that lower a limit, and two that report what is not enabled beside a syntax error. */
+/** Cases that lower a limit, and two that report a disabled feature in addition to a syntax error. */
 const isSkipped = (error: string): boolean =>
   /limit exceeded: (4|32)\b|max recursion depth/.test(error) ||
   (error.includes('unsupported syntax') && error.includes('Syntax error'));

@@ -105,7 +105,7 @@ describe('a controller', () => {
     await configMaps.create({ metadata: { ...key, ownerReferences: [controllerReference(created)] } });
     expect(await reconciled()).toEqual([2]);
 
-    next = () => Promise.reject(new Error('once more'));
+    next = () => Promise.reject(new Error('again'));
     await budgets.patch(key, 'merge', { spec: { minAvailable: 3 } });
     expect(await reconciled()).toEqual([3]);
     next = async () => ({ requeueAfterMs: 60_000 });

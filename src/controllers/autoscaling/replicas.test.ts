@@ -98,7 +98,7 @@ describe('replicas by utilization of requests', () => {
     expect(byUtilization(basisOf(replicas, pods), samplesOf(pods), target, 'cpu', undefined).replicas).toBe(expected);
   });
 
-  it('tells the utilization and the average usage', () => {
+  it('returns the utilization and the average usage', () => {
     const pods = busy(300, 500, 700);
     expect(byUtilization(basisOf(3, pods), samplesOf(pods), 30, 'cpu', 'c')).toEqual({
       replicas: 5,

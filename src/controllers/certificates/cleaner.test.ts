@@ -14,7 +14,7 @@ const certificate = (notAfter: number) =>
 const [valid, expired] = [certificate(now + hour), certificate(now - minute)];
 const garbage = Buffer.from('garbage').toString('base64');
 
-describe('a certificate signing request is of no use any more', () => {
+describe('a certificate signing request is no longer needed', () => {
   it.each([
     ['approved and issued lately', minute, valid, { Approved: 50 * minute }, false],
     ['approved lately and not issued', minute, '', { Approved: 50 * minute }, false],

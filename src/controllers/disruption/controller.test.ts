@@ -119,7 +119,7 @@ describe('disruption-controller', () => {
     expect(await counts()).toEqual([1, 1, 1, 0]);
   });
 
-  it('expects nothing of pods without a controller, and says so', async () => {
+  it('expects no pods of owners other than controllers, and says so', async () => {
     await start({ maxUnavailable: 1 });
     await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name: 'alone', labels }, spec });
     await cluster.settle();
@@ -159,7 +159,7 @@ describe('disruption-controller', () => {
     expect((await status())?.disruptedPods).toBeUndefined();
   });
 
-  it('takes back that a pod is about to be disrupted when it stays', async () => {
+  it('removes the condition of a disruption when the pod stays', async () => {
     await start({ minAvailable: 1 });
     await addSet(1);
     const [pod] = await podsOf();

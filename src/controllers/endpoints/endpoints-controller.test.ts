@@ -87,7 +87,7 @@ describe('endpoints-controller', () => {
     expect(endpoints?.metadata.labels?.['team']).toBe('b');
   });
 
-  it('writes nothing when a change of a pod does not show, nor for other services', async () => {
+  it('writes nothing for an invisible change of a pod, nor for other services', async () => {
     const client = await start();
     await client.kind(kinds.services).create(service('web'));
     await client.kind(kinds.services).create(service('other', { selector: { app: 'other' } }));

@@ -110,7 +110,7 @@ describe('endpointslice-controller', () => {
     expect([await slicesOf('plain'), await slicesOf('outside')]).toEqual([[], []]);
   });
 
-  it('writes the slices of the services alone that a pod concerns, and those only when it shows', async () => {
+  it('writes only the slices of services that select the pod, and only when the change is visible', async () => {
     const client = await start();
     await client.kind(kinds.services).create(service('web'));
     await client.kind(kinds.services).create(service('other', { selector: { app: 'other' } }));

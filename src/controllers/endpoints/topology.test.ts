@@ -41,7 +41,7 @@ describe('the shares of zones', () => {
 });
 
 describe('hints by the share of zones', () => {
-  it('are asked for by an annotation; the older one has precedence', () => {
+  it('are requested by an annotation; the older one has precedence', () => {
     const [older, newer] = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
     const annotationSets = [{ [newer]: 'Auto' }, { [newer]: 'auto' }, { [older]: 'auto', [newer]: 'x' }];
     const not = [undefined, {}, { [newer]: 'AUTO' }, { [older]: 'Disabled', [newer]: 'Auto' }];

@@ -235,7 +235,7 @@ describe('a pod on a fake node', () => {
     expect(isReady(await get('web'))).toBe(true);
   });
 
-  it('runs its init containers one after another, and sidecars beside the others', async () => {
+  it('runs init containers in sequence, and sidecars together with the other containers', async () => {
     await start(1);
     const image = 'example.com/app:1';
     const initContainers = [
@@ -306,7 +306,7 @@ describe('a pod on a fake node', () => {
     );
   });
 
-  it('has the default behaviour, and an event, for an annotation without sense', async () => {
+  it('has the default behaviour, and an event, for an invalid annotation', async () => {
     await start(1);
     await create('web', {}, { 'ready-delay': 'soon', failures: '-1' });
     await cluster.settle();
@@ -479,7 +479,7 @@ describe('the fake scheduler', () => {
     expect(await nodesOf()).toEqual({ a: 'fake-node-0', b: 'fake-node-1', c: 'fake-node-2', d: 'fake-node-0' });
   });
 
-  it('looks at selectors, affinity, taints, cordons and resources, and says why no node will do', async () => {
+  it('looks at selectors, affinity, taints, cordons and resources, and says why no node fits', async () => {
     await start(3);
     await change('fake-node-0', (one) => ({ ...one, spec: { ...one.spec, unschedulable: true } }));
     await change('fake-node-1', (one) => ({

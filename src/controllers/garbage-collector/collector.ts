@@ -53,7 +53,7 @@ export class Collector {
   }
 
   /** The objects that waited for a kind; they wait no more. */
-  takeUnknown(): string[] {
+  drainUnknownKinds(): string[] {
     const uids = [...this.#unknown];
     this.#unknown.clear();
     return uids;

@@ -181,7 +181,7 @@ describe('a deletion without a propagation policy', () => {
 });
 
 describe('what happened while no collector ran', () => {
-  it('is made good when one starts', async () => {
+  it('is corrected when one starts', async () => {
     const [deleted, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];
     await create('child', { owners: [refOf(deleted)] });
     await create('left', { owners: [refOf(orphaned)] });

@@ -44,7 +44,7 @@ export const garbageCollector: Controller = {
       listed: (resource) => graph.listed(resource),
       dropped: (resource) => graph.drop(resource),
       discovered: () => {
-        for (const uid of collector.takeUnknown()) deletions.add(uid);
+        for (const uid of collector.drainUnknownKinds()) deletions.add(uid);
       },
     });
   },

@@ -53,7 +53,7 @@ describe('the nodes of the graph', () => {
     add(object('owner'));
     add(object('child', [ref('owner')]));
     expect(graph.size).toBe(2);
-    // Whether the owner exists is to be found out.
+    // Whether the owner exists is unknown.
     expect(take()).toEqual(['delete owner']);
     add(object('child'));
     expect(graph.size).toBe(0);
@@ -81,7 +81,7 @@ describe('the nodes of the graph', () => {
 });
 
 describe('a deletion in the foreground', () => {
-  it('looks at each dependent once, and at the owner when none blocks any more', () => {
+  it('checks each dependent once, and the owner when none blocks any more', () => {
     const { add, remove, take } = setUp();
     const blocking = ['a', 'b', 'c'].map((uid) => object(uid, [ref('owner', { blockOwnerDeletion: true })]));
     add(object('owner', [ref('top')]));
@@ -104,7 +104,7 @@ describe('a deletion in the foreground', () => {
 });
 
 describe('a list after missed changes', () => {
-  it('has objects looked at that were not in it', () => {
+  it('requests a check of objects that it did not contain', () => {
     const { graph, add, take } = setUp();
     graph.listing(configMaps);
     add(object('owner', [ref('top')]));
@@ -183,7 +183,7 @@ describe('a resource that is not served any more', () => {
 });
 
 describe('many owners', () => {
-  /** How often references are looked at while an object gets and loses so many owners, none of which exists. */
+  /** How often references are looked at while an object gets and loses owners, none of which exists. */
   function looksFor(count: number): number {
     const { graph, add } = setUp();
     let looks = 0;

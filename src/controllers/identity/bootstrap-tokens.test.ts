@@ -27,7 +27,7 @@ describe('token-cleaner-controller', () => {
   it.each([
     ['has expired', () => timeIn(-minute), false],
     ['expires now', () => timeIn(0), false],
-    ['has an expiration that is no time', () => 'tomorrow', false],
+    ['has an expiration that is not a time', () => 'tomorrow', false],
     ['has an expiration without offset', () => '2030-01-01T00:00:00', false],
     ['expires later', () => timeIn(minute), true],
     ['expires in years', () => '9999-12-31T23:59:59Z', true],
@@ -120,7 +120,7 @@ describe('bootstrap-signer-controller', () => {
     ['is for signing', {}, {}, true],
     ['expires later', { expiration: '2999-01-01T00:00:00Z' }, {}, true],
     ['has expired', { expiration: '2020-01-01T00:00:00Z' }, {}, false],
-    ['has an expiration that is no time', { expiration: 'garbage' }, {}, false],
+    ['has an expiration that is not a time', { expiration: 'garbage' }, {}, false],
     ['is not for signing', { 'usage-bootstrap-signing': 'false' }, {}, false],
     ['has no usage', { 'usage-bootstrap-signing': '' }, {}, false],
     ['has no id', { 'token-id': '' }, {}, false],

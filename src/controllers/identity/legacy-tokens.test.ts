@@ -55,7 +55,7 @@ describe('legacy-serviceaccount-token-cleaner-controller', () => {
   it.each<[string, Case, { [key: string]: string } | undefined]>([
     ['marks a token that was never used', {}, marked],
     ['marks a token that was not used lately', { labels: { [lastUsed]: '2026-01-07' } }, marked],
-    ['marks a token again whose mark is no day', { labels: { [invalidSince]: '2026-01-32' } }, marked],
+    ['marks a token again whose mark is not a day', { labels: { [invalidSince]: '2026-01-32' } }, marked],
     ['deletes a token that was invalid for long', { labels: { [invalidSince]: '2026-01-07' } }, undefined],
   ])('%s', async (_, token, expected) => {
     const labels = await labelsOf(token);
@@ -66,7 +66,7 @@ describe('legacy-serviceaccount-token-cleaner-controller', () => {
   const labels = { [lastUsed]: '2026-01-02' };
   it.each<[string, Case]>([
     ['that was used lately', { labels: { [lastUsed]: '2026-01-08' } }],
-    ['whose last use is no day', { labels: { [lastUsed]: 'yesterday' } }],
+    ['whose last use is not a day', { labels: { [lastUsed]: 'yesterday' } }],
     ['that was marked lately', { labels: { ...labels, [invalidSince]: '2026-01-08' } }],
     ['while uses have not been recorded for long enough', { labels: labels, since: '2026-01-08' }],
     ['while it is not known since when uses are recorded', { labels: labels, since: null }],

@@ -95,7 +95,7 @@ describe('serviceaccount-token-controller', () => {
     expect(cluster.logged).toEqual([]);
   });
 
-  it.each(['a/b', '..', '%2e'])('leaves a secret alone whose account %j is no name', async (name) => {
+  it.each(['a/b', '..', '%2e'])('leaves a secret alone whose account %j is not a name', async (name) => {
     const { create } = await start();
     expect(await create({ [nameKey]: name })).toEqual({ annotations: { [nameKey]: name }, data: {} });
     expect(cluster.logged).toEqual([]);

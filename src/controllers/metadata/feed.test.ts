@@ -52,7 +52,7 @@ const definition = {
 const nests: Kind = { apiVersion: 'gc.example.com/v1', kind: 'Nest', resource: 'nests', namespaced: true };
 
 describe('the metadata feed', () => {
-  it('tells of the objects of every resource but events, in one version of each', async () => {
+  it('reports the objects of every resource except events, each in one version', async () => {
     const { controller, messages, feed } = recorder();
     const cluster = await testCluster([controller]);
     try {

@@ -71,7 +71,7 @@ const readiness = async (name: string) => {
   await cluster.settle();
   return (await cluster.client.kind(kinds.pods).get({ namespace: 'default', name })).status?.conditions?.[0];
 };
-/** Nodes report every ten seconds, for so many seconds. */
+/** Nodes report every ten seconds, for `seconds` seconds. */
 const live = async (seconds: number, names: readonly string[], ready = 'True') => {
   for (let passed = 0; passed < seconds; passed += 10) {
     for (const name of names) await report(name, { Ready: ready });
@@ -144,7 +144,7 @@ it('changes the taints of a node that others change at the same time', async () 
   expect(await taints('one')).toEqual([]);
 });
 
-it('decides about taints again for what others have made of the node', async () => {
+it('recomputes taints from the node that others have changed', async () => {
   await addNode('one');
   const seen = await node('one');
   await cluster.client.kind(kinds.nodes).patch(at('one').metadata, 'merge', { spec: { unschedulable: true } });
@@ -179,7 +179,7 @@ describe('node-lifecycle-controller: health', () => {
     expect(await taints('new')).toEqual(['unreachable:NoExecute', 'unreachable:NoSchedule']);
   });
 
-  it('finds a silent node unreachable after fifty seconds, and its pods not ready', async () => {
+  it('marks a silent node as unreachable after fifty seconds, and its pods not ready', async () => {
     await addReady('friend');
     await addReady('one');
     await report('one', { Ready: 'True', MemoryPressure: 'False', Other: 'True' });
@@ -213,7 +213,7 @@ describe('node-lifecycle-controller: health', () => {
     expect(await taints('one')).toEqual([]);
   });
 
-  it('takes a renewed lease for a sign of life', async () => {
+  it('treats a renewed lease as a sign of life', async () => {
     await addReady('friend');
     await addReady('one');
     const place = { namespace: 'kube-node-lease', name: 'one' };

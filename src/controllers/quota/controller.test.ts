@@ -30,7 +30,7 @@ const addPod = (name: string, resources = {}, spec = {}) =>
   });
 
 describe('resourcequota-controller', () => {
-  it('counts what is there already, of every limited resource', async () => {
+  it('counts the existing objects of every limited resource', async () => {
     cluster = await testCluster([resourceQuotaController]);
     await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
     for (const name of ['a', 'b', 'c']) await addMap(name);
@@ -95,7 +95,7 @@ describe('resourcequota-controller', () => {
     expect(await used()).toEqual({ pods: '1' });
   });
 
-  it('corrects a usage that is wrong at the next full count', async () => {
+  it('corrects a wrong usage at the next full count', async () => {
     await start({ configmaps: '5' });
     const actual = await cluster.client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'q' });
     const wrong = { hard: { configmaps: '5' }, used: { configmaps: '4' } };

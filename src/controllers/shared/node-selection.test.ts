@@ -30,7 +30,7 @@ describe('the nodes that a pod selects', () => {
     ['Lt', labelled('cores', 'Lt', '10'), true],
     ['Lt, of a number with zeros before it', labelled('cores', 'Lt', `${'0'.repeat(100_000)}9`), true],
     ['Lt, of a number that is too long', labelled('cores', 'Lt', '9'.repeat(100_000)), false],
-    ['Lt, of a label that is no number', labelled('zone', 'Lt', '10'), false],
+    ['Lt, of a label that is not a number', labelled('zone', 'Lt', '10'), false],
     ['a term without requirements', required({}), false],
     ['no term', required(), false],
     ['its name', required({ matchFields: [nameRequirement('In', 'one')] }), true],

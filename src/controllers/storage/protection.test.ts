@@ -77,7 +77,7 @@ describe('persistentvolumeclaim-protection-controller', () => {
     expect(await claims()).toEqual([]);
   });
 
-  it('keeps a claim that a pod uses which the informer does not hold yet', async () => {
+  it('keeps a claim that is used by a pod the informer has not received yet', async () => {
     await addClaim('data');
     const { metadata } = await addPod('user', [claimVolume('data')]);
     await cluster.settle();

@@ -143,7 +143,7 @@ describe('replicaset-controller', () => {
     expect(await status()).toMatchObject({ availableReplicas: 1 });
   });
 
-  it('reports a creation that fails as ReplicaFailure, tries again, and takes the condition back', async () => {
+  it('reports a creation that fails as ReplicaFailure, tries again, and removes the condition', async () => {
     const client = await start();
     const hard = { 'count/pods': '0' };
     const quota = { metadata: { namespace: 'default', name: 'none' }, spec: { hard } };

@@ -120,7 +120,7 @@ describe('a KMS provider', () => {
     );
   });
 
-  it('decrypts nothing that was altered, moved, or is no such message', async () => {
+  it('decrypts nothing that was altered or moved, and no other message', async () => {
     const { made } = await started();
     const stored = Buffer.from(made.encrypt(value, path));
     expect(await made.decrypt(stored, `${path}b`)).toBeUndefined();

@@ -103,7 +103,7 @@ export interface PluginApi {
   /** Never waits for the plugin. `endpoint` is that of a socket: `unix:///…`, or `unix:///@…` for an abstract one. */
   connect(endpoint: string, timeoutMs: number): Plugin;
   encode(object: EncryptedObject): Uint8Array;
-  /** @throws Error for bytes that are no such message */
+  /** @throws Error for other bytes */
   decode(bytes: Uint8Array): EncryptedObject;
   /** The service, as a server needs it. */
   readonly service: ServiceDefinition;

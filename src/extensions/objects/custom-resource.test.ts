@@ -167,7 +167,7 @@ describe('updates of custom objects', () => {
     expect(written({ replicas: 1 })).toEqual([]);
   });
 
-  it('the generation counts changes of the status only where it is no subresource', () => {
+  it('the generation counts changes of the status only where it is not a subresource', () => {
     const plain = resourceOf(definitionOf({}));
     for (const [resource, generation] of [
       [gadgets, 1],

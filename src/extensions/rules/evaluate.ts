@@ -1,5 +1,5 @@
 /** Validation of objects by the rules of their schema. */
-import { Budget, CelError, CostLimitExceeded, OptionalValue, type Program, type Value } from '../../cel/index.ts';
+import { Budget, CelError, CostLimitError, OptionalValue, type Program, type Value } from '../../cel/index.ts';
 import {
   type FieldError,
   fieldError,
@@ -302,7 +302,7 @@ function* call(program: Program, values: () => readonly Value[]): Steps<Outcome>
     return { value, cost: costs() };
   } catch (thrown) {
     if (thrown instanceof CelError) return { failure: thrown.message, cost: costs() };
-    if (thrown instanceof CostLimitExceeded) return { exceeded: thrown.message, cost: costs() };
+    if (thrown instanceof CostLimitError) return { exceeded: thrown.message, cost: costs() };
     throw thrown;
   }
 }

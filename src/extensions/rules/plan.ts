@@ -62,11 +62,11 @@ export class PlanNode {
   }
 }
 
-/** The nodes of all syntax trees whose programs are kept, some 300 bytes each. */
+/** The total number of syntax tree nodes of cached programs; each node takes about 300 bytes. */
 const maxKept = 120_000;
-/** What a schema node takes beside them. */
+/** The cost of a schema node, in syntax tree nodes. */
 const overhead = 10;
-/** Those that are kept, in the order of their compilation, with the nodes of their syntax trees. */
+/** The schema nodes with cached programs, in the order of compilation, with their number of syntax tree nodes. */
 const retained = new Map<WeakRef<PlanNode>, number>();
 let keptSize = 0;
 

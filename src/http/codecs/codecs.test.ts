@@ -95,7 +95,7 @@ describe('lists', () => {
     const get = (accept: string, more = '') =>
       server.send('GET', configMaps + query + more, { headers: { accept: accept + kind } });
     const json = await get('application/json');
-    // The ages of a table and the continue tokens of a page are made anew for each response.
+    // The ages of a table and the continue tokens of a page are computed for each response.
     const steady = (text: string) =>
       text.replace(/"?continue"?: ?"?[\w=+/-]+"?/g, 'continue').replace(/\b\d+s\b/g, 'age');
     const value = JSON.parse(steady(json.text).replace('continue', '"continue":""')) as JsonObject;

@@ -112,7 +112,7 @@ function mediaTypes(names: Names): [string, ...string[]] {
 /** How a list is written. */
 interface ListParts {
   readonly write: (object: CachedObject) => ByteString | Promise<ByteString>;
-  /** What comes before items of so many bytes. */
+  /** The bytes before the items, whose total size is `size` bytes. */
   readonly head: (size: number) => ByteString;
   readonly tail: ByteString;
 }

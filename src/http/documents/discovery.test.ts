@@ -158,7 +158,7 @@ describe('discovery', () => {
 
 it('orders versions by Kubernetes version priority', () => {
   const sorted = ['foo', 'v1alpha1', 'v11', 'v2beta1', 'v1', 'v2', 'v1beta10', 'v1beta2', 'v11alpha2', 'v01'];
-  // Released before beta before alpha, each by number; what is no version comes last, by name.
+  // Released before beta before alpha, each by number; what is not a version comes last, by name.
   expect(sorted.sort(compareVersions)).toEqual([
     'v11',
     'v2',

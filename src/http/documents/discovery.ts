@@ -127,7 +127,7 @@ export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)
 
 // Aggregated discovery
 
-/** The items, so many of which are made in each step. */
+/** Makes the items in batches, one in each step. */
 function* inBatches<T, U>(items: readonly T[], make: (item: T) => U): Steps<U[]> {
   const made: U[] = [];
   for (const item of items) {

@@ -38,7 +38,7 @@ it('fails with the name of the check; the reason is logged only', async () => {
   ]);
   expect((await send('GET', '/readyz/store')).status).toBe(500);
   expect((await send('GET', '/readyz?exclude=store')).status).toBe(200);
-  // It is no check of this endpoint.
+  // It is not a check of this endpoint.
   expect((await send('GET', '/livez')).status).toBe(200);
   expect((await send('GET', '/livez/store')).status).toBe(404);
   expect(errors[0]?.fields).toEqual({ check: 'store', error: secret });

@@ -1,12 +1,12 @@
 import { serverTurns } from '../../meta/index.ts';
 import type { LoopTurns } from './loop-turns.ts';
 
-/** How many requests, of all connections, begin as soon as they arrive in one turn of the event loop. */
-const mostAtOnce = 64;
+/** Maximum number of requests, of all connections, that start on arrival in one turn of the event loop. */
+const maxPerTurn = 64;
 
 /**
- * Begins requests. Those beyond the first ones of a turn of the event loop begin in later turns, one of each connection
- * after the other, so that no burst holds up the others, and what its client has reset meanwhile need not begin.
+ * Starts requests. Requests beyond {@link maxPerTurn} start in later turns of the event loop, one of each connection in
+ * turn, so that a burst does not delay others. Requests that their client resets meanwhile never start.
  */
 export class Arrivals {
   readonly #loop: LoopTurns;
@@ -36,7 +36,7 @@ export class Arrivals {
       this.#turn = current;
       this.#begun = 0;
     }
-    return this.#begun++ < mostAtOnce;
+    return this.#begun++ < maxPerTurn;
   }
 
   async #run(): Promise<void> {

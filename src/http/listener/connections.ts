@@ -32,7 +32,7 @@ export interface Connection {
   readonly ended: boolean;
   /** Whether the client has answered the GOAWAY, or has had the time to. Always true over HTTP/1.1. */
   readonly told: boolean;
-  /** Whether a handler has still to respond, or, once it is to be closed, whether requests may still arrive. */
+  /** Whether a handler has not responded yet, or, while the connection is closing, whether requests may still arrive. */
   readonly busy: boolean;
 }
 

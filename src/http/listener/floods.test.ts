@@ -152,7 +152,7 @@ describe('a flood that the engine lets pass ends its connection:', () => {
       { name: 'priorities', repeated: frame(type.priority, 0, 3, Buffer.from([0, 0, 0, 0, 255])) },
       { name: 'window updates', repeated: frame(type.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1])) },
       { name: 'unknown frames', repeated: frame(0x77, 0, 0) },
-      { name: 'unknown frames beside a request', first: request, repeated: frame(0x77, 0, 0) },
+      { name: 'unknown frames during a request', first: request, repeated: frame(0x77, 0, 0) },
     ].map((flood) => ({ ...flood, times: 2_000, endedByEngine: true })),
     { name: 'bytes of a body one by one', first: post, repeated: frame(type.data, 0, 1, Buffer.from(' ')), times: 200 },
   ];

@@ -3,12 +3,12 @@ import type { Clock } from '../../meta/index.ts';
 import { type Reading, readingOf } from './reading.ts';
 
 /**
- * Handshakes that are read in one turn of the event loop, while others wait. OpenSSL verifies what a client sends in one
+ * Maximum number of handshakes that are read in one turn of the event loop; others wait. OpenSSL verifies what a client sends in one
  * step, which takes up to 70 ms for 100 KiB of certificates.
  */
-const mostAtOnce = 2;
+const maxPerTurn = 2;
 
-/** How long handshakes are read whose clients send nothing, while others wait (ms). */
+/** How long a handshake whose client sends nothing is read while others wait (ms). */
 const silentMs = 1;
 
 /** A turn of the event loop that takes longer is followed by a rest (ms). */
@@ -45,7 +45,7 @@ export class Handshakes {
       if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
       this.#remove(handshake);
     });
-    if (this.#waiting.size === 0 && this.#read.size < mostAtOnce) {
+    if (this.#waiting.size === 0 && this.#read.size < maxPerTurn) {
       this.#read.add(handshake);
       return;
     }
@@ -98,7 +98,7 @@ export class Handshakes {
   }
 
   #turn(): void {
-    let sent = this.#read.size < mostAtOnce;
+    let sent = this.#read.size < maxPerTurn;
     for (const handshake of this.#read) {
       const { bytesRead } = handshake.socket;
       if (bytesRead > handshake.seen) sent = true;
@@ -115,7 +115,7 @@ export class Handshakes {
   #readOn(): void {
     for (const [address, queue] of this.#waiting) {
       const [next] = queue;
-      if (next === undefined || this.#read.size === mostAtOnce) return;
+      if (next === undefined || this.#read.size === maxPerTurn) return;
       queue.delete(next);
       this.#waiting.delete(address);
       if (queue.size > 0) this.#waiting.set(address, queue);

@@ -26,8 +26,8 @@ const mostResets = 900;
 const resetsEachSecond = 30;
 
 /**
- * Bytes of an HTTP/2 connection that belong to no request: frames that Node shows to nobody, such as PRIORITY,
- * WINDOW_UPDATE and unknown ones. So many may come at once, and so many in each second from then on.
+ * Bytes of an HTTP/2 connection that belong to no request: frames that Node does not report, such as PRIORITY,
+ * WINDOW_UPDATE and unknown ones. The limit of a burst, and of each second after it.
  */
 const mostUnaccounted = 1024 * 1024;
 const unaccountedEachSecond = 256 * 1024;

@@ -62,7 +62,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   get headers(): RequestHeaders {
-    // Repeated headers are joined by commas; `set-cookie`, the exception, is no request header.
+    // Repeated headers are joined by commas; `set-cookie`, the exception, is not a request header.
     return this.#message.headers as RequestHeaders;
   }
 

@@ -99,8 +99,8 @@ describe('a user without rights', () => {
     ['a field that is not selectable', `${pods}?fieldSelector=spec.x%3D1`],
     ['a field selector that cannot be parsed', `${pods}?fieldSelector=a`],
     ['a label selector that cannot be parsed', `${pods}?labelSelector=a+b`],
-    ['a limit that is no number', `${pods}?limit=x`],
-    ['a resourceVersion that is no number', `${pods}?resourceVersion=x&resourceVersionMatch=y`],
+    ['a limit that is not a number', `${pods}?limit=x`],
+    ['a resourceVersion that is not a number', `${pods}?resourceVersion=x&resourceVersionMatch=y`],
     ['a continue token that is none', `${pods}?continue=x`],
   ])('gets no hint of %s', async (_, url) => {
     const { status, body } = await refused('GET', url);
@@ -116,7 +116,7 @@ describe('a user without rights', () => {
     ['an unknown version', '/apis/apps/v7/namespaces/default/deployments/x', 'get', 'deployments', 'apps', 'default'],
     ['an unknown group', '/apis/nope.org/v1/widgets/x', 'get', 'widgets', 'nope.org', ''],
     ['an unknown namespace', '/api/v1/namespaces/absent/pods/x', 'get', 'pods', '', 'absent'],
-    ['a namespace that is no name', '/api/v1/namespaces/A_%20/pods/x', 'get', 'pods', '', 'A_ '],
+    ['a namespace that is not a name', '/api/v1/namespaces/A_%20/pods/x', 'get', 'pods', '', 'A_ '],
     ['a cluster-scoped resource in a namespace', '/api/v1/namespaces/default/nodes/x', 'get', 'nodes', '', 'default'],
     ['an object without its namespace', '/api/v1/pods/x', 'get', 'pods', '', ''],
     ['a resource that is off', '/apis/storage.k8s.io/v1beta1/csinodes/x', 'get', 'csinodes', 'storage.k8s.io', ''],

@@ -103,7 +103,7 @@ function declareQueueMetrics(set: MetricSet, queues: ReadonlyMap<string, QueueSt
   const retries = set.counter({
     name: 'workqueue_retries_total',
     stability: 'ALPHA',
-    help: 'Keys that are to be reconciled again later.',
+    help: 'Keys that wait to be reconciled again.',
     labels,
   });
   return (name) => ({

@@ -25,7 +25,7 @@ export interface Encoding {
   readonly mediaType: string;
   /** A field of a part. `first`: none is before it. */
   readonly field: (part: Part, name: string, value: JsonObject, first: boolean) => Steps<Uint8Array[]>;
-  /** A document without its parts, which have so many bytes. */
+  /** A document without its parts, whose sizes (bytes) are known. */
   readonly frame: (about: About, sizes: { readonly [part in Part]: number }) => OpenApiFrame;
 }
 

@@ -21,7 +21,7 @@ const groupOf = (i: number) => `g${i}.example.com`;
 /** How often the schemas of a group were asked for, by dialect. */
 const made = new Map<string, number>();
 
-/** A custom resource whose schema has so many properties. */
+/** A custom resource whose schema has `properties` properties. */
 function custom(group: string, properties = 1, description = 'some text') {
   const { stored } = gadgets();
   const fields = Object.fromEntries(

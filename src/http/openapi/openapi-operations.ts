@@ -88,7 +88,7 @@ const descriptions: { readonly [parameter: string]: string } = {
   resourceVersion: 'How new the answer must be.',
   resourceVersionMatch: 'How resourceVersion is meant: Exact or NotOlderThan.',
   sendInitialEvents: 'The watch begins with what is there, and a bookmark that closes it.',
-  timeoutSeconds: 'Ends the watch after so many seconds.',
+  timeoutSeconds: 'Ends the watch after this number of seconds.',
   watch: 'Watches for changes instead of listing.',
   name: 'Name of the object.',
   namespace: 'Name of the namespace of the objects.',

@@ -293,7 +293,7 @@ describe.skipIf(address === undefined)('a proxy', () => {
     expect((await server.send('POST', `${short}?a=b`)).headers['x-seen']).toBe('POST /?a=b');
   });
 
-  it('rejects a port that is no number', async () => {
+  it('rejects a port that is not a number', async () => {
     expect((await server.send('GET', `${url}/`)).status).toBe(503);
   });
 

@@ -11,7 +11,7 @@ function begin(host: string, guarded: boolean): void {
   request.destroy();
 }
 
-// What is no global unicast address in the sense of the reference server's proxies, also where an IPv4 address stands
+// What is not a global unicast address in the sense of the reference server's proxies, also where an IPv4 address stands
 // inside an IPv6 one: mapped (RFC 4291, 2.5.5.2), compatible (2.5.5.1), translated (RFC 2765), behind NAT64 (RFC 6052),
 // 6to4 (RFC 3056).
 const refused = [

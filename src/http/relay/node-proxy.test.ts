@@ -112,15 +112,15 @@ describe('a kubelet over TLS', () => {
   const other = makeCertificates().ca;
   const shown = { cert: clientCert, key: clientKey };
   it.each([
-    ['is checked against the authorities that were given', { ca, ...shown }, 'kubelet', 'jane'],
-    ['is not checked without any', shown, 'kubelet', 'jane'],
+    ['is verified with the configured authorities', { ca, ...shown }, 'kubelet', 'jane'],
+    ['is not verified without authorities', shown, 'kubelet', 'jane'],
     [
-      'is not checked when the request says so, but still shown who asks',
+      'is not verified when the request says so, but still receives the client certificate',
       { ca: other, ...shown },
       'unverified kubelet',
       'jane',
     ],
-    ['is shown nothing where anyone may be', { ca: other, ...shown }, 'anyone', 'nobody'],
+    ['receives no client certificate when anyone may answer', { ca: other, ...shown }, 'anyone', 'nobody'],
   ] as const)('%s', async (_, trust, peer, expected) => {
     const mine = createNodeProxy({ clock: realClock, trust, connectMs: 5_000, isIdentity });
     const endpoint: Endpoint = {
@@ -230,7 +230,7 @@ describe.skipIf(address === undefined)('a proxied request', () => {
   });
 });
 
-// What is no address of one machine among others (RFC 1122, 3927, 4291), in all spellings that a resolver takes.
+// What is not an address of one machine among others (RFC 1122, 3927, 4291), in all spellings that a resolver takes.
 it.each([
   '127.0.0.1',
   '::1',

@@ -449,12 +449,12 @@ describe('a bearer token in a subprotocol', () => {
     expect(await connect(watch, headers).head()).toContain(' 401 ');
   });
 
-  it('is ignored for another domain, and beside another upgrade than WebSocket', async () => {
+  it('is ignored for another domain, and with an upgrade other than WebSocket', async () => {
     expect(await connect(watch, offer(bearer('admin', 'example.com'), 'x')).head()).toContain(' 403 ');
     expect(await connect(watch, { ...offer(bearer('admin'), 'x'), upgrade: 'h2c' }).head()).toContain(' 403 ');
   });
 
-  it('is ignored beside an Authorization header', async () => {
+  it('is ignored with an Authorization header', async () => {
     const head = await connect(watch, { ...offer(bearer('nobody')), ...admin }).head();
     expect(head).toContain(' 101 ');
     expect(head).not.toContain('sec-websocket-protocol');

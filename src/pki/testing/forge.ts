@@ -32,7 +32,7 @@ const signatureAlgorithms: { readonly [keyAndDigest: string]: string } = {
   'rsa sha256': '1.2.840.113549.1.1.11',
 };
 
-/** The time at which the certificates are to be judged, and the default validity around it (ms). */
+/** The time of verification, and the default validity around it (ms). */
 export const judged = Date.UTC(2026, 5, 1);
 const hour = 3_600_000;
 

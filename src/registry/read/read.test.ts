@@ -151,8 +151,8 @@ describe('list', () => {
   });
 
   const rejections: [string, JsonObject, number, string][] = [
-    ['end that is no number', { timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
-    ['limit that is no number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
+    ['end that is not a number', { timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
+    ['limit that is not a number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
     ['limit without a value', { limit: '' }, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
     [
       'limit of more than 64 bits',
@@ -167,7 +167,7 @@ describe('list', () => {
       'strconv.ParseInt: parsing "9223372036854775808": value out of range',
     ],
     ['limit with two signs', { limit: '+-1' }, 400, 'strconv.ParseInt: parsing "+-1": invalid syntax'],
-    ['time that is no number', { timeoutSeconds: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['time that is not a number', { timeoutSeconds: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     [
       'version of more than 64 bits',
       { resourceVersion: '99999999999999999999' },
@@ -175,7 +175,7 @@ describe('list', () => {
       'invalid resource version: resourceVersion: Invalid value: "99999999999999999999": strconv.ParseUint: parsing "99999999999999999999": value out of range',
     ],
     [
-      'version that is no number',
+      'version that is not a number',
       { resourceVersion: 'abc' },
       400,
       'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
@@ -205,12 +205,12 @@ describe('list', () => {
       'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Bogus": supported values: "Exact", "NotOlderThan", ""',
     ],
     [
-      'token that is no JSON',
+      'token that is not JSON',
       { continue: 'garbage' },
       400,
       `${noToken}: invalid character '\\u0081' looking for beginning of value`,
     ],
-    ['token that is no base64', { continue: 'abc=' }, 400, `${noToken}: illegal base64 data at input byte 3`],
+    ['token that is not base64', { continue: 'abc=' }, 400, `${noToken}: illegal base64 data at input byte 3`],
     ['token that breaks off', { continue: 'abcde' }, 400, `${noToken}: illegal base64 data at input byte 4`],
     ['token that says nothing', { continue: Buffer.from('[]').toString('base64url') }, 400, noToken],
     [

@@ -28,7 +28,7 @@ describe('organizations of a certificate request', () => {
     expect(organizationsOf(request([long]))).toEqual(['x'.repeat(300)]);
   });
 
-  it('stand beside the last common name', () => {
+  it('are valid together with the last common name', () => {
     const name = (text: string) => attribute('2.5.4.3', der.utf8(text));
     const subject = [[name('a')], [attribute(organization, der.utf8('o')), name('system:node:b')]];
     expect(requestedSubject(request(...subject))).toEqual({ commonName: 'system:node:b', organizations: ['o'] });
@@ -69,7 +69,7 @@ describe('organizations of a certificate request', () => {
     ['text after it', `${wanted}text`],
     ['another before it', innocent + wanted],
     ['another after it', wanted + innocent],
-    ['what is no block to everyone before it', `${inOneLine}\n${wanted}`],
+    ['what is not a block to everyone before it', `${inOneLine}\n${wanted}`],
     ['the same in one line with text', `x${inOneLine}\n${wanted}`],
     ['a block of another type before it', formatPem('CERTIFICATE', Buffer.alloc(3)) + wanted],
     ['a block of another type after it', wanted + formatPem('CERTIFICATE', Buffer.alloc(3))],

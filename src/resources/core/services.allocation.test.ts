@@ -49,7 +49,7 @@ describe('IP families of new services', () => {
       { ipFamilies: ['IPv6', 'IPv4'], clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] },
     ],
     [
-      'a secondary cluster IP beside a requested one',
+      'a secondary cluster IP in addition to a requested one',
       both,
       { ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.0.0.3' },
       { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.3', 'fd00::1'] },

@@ -108,7 +108,7 @@ describe('an authenticating proxy', () => {
     expect(await whoAmI(port, { pair: front, headers: { 'x-user': 'bob' } })).toMatchObject({ username: 'bob' });
   });
 
-  it('is no user itself', async () => {
+  it('is not a user itself', async () => {
     const { port } = await serve();
     expect(await whoAmI(port, { pair: front })).toBe(401);
     expect(await whoAmI(port, { pair: client('front', proxies, { organizations: ['system:masters'] }) })).toBe(401);

@@ -132,7 +132,7 @@ describe('headers that name a user over HTTP/1.1', () => {
     ['twice, the first one empty', `X-Remote-User:\r\n${ann}`, '401'],
     ['two in one', 'X-Remote-User: ann, eve\r\n', 'ann, eve of system:authenticated'],
     ['with underscores', 'X_Remote_User: ann\r\nX_Remote_Group: system:masters\r\n', '401'],
-    ['with underscores beside them', `X_Remote_User: eve\r\n${ann}`, own],
+    ['with underscores in addition', `X_Remote_User: eve\r\n${ann}`, own],
     ['empty', 'X-Remote-User:  \r\n', '401'],
     ['with white space before the colon', 'X-Remote-User : ann\r\n', '400'],
     ['named as hop-by-hop headers', `${ann}Connection: X-Remote-User, X-Remote-Group\r\n`, own],
@@ -182,7 +182,7 @@ describe('the Authorization header', () => {
   it.each([
     ['of a token', 'Authorization: Bearer secret\r\n', tom],
     ['in another case', 'AUTHORIZATION: bEARER secret\r\n', tom],
-    ['beside the headers of a proxy', `Authorization: Bearer secret\r\n${ann}`, own],
+    ['together with the headers of a proxy', `Authorization: Bearer secret\r\n${ann}`, own],
     ['twice, of which the first one counts', 'Authorization: Bearer secret\r\nAuthorization: Bearer other\r\n', tom],
     ['twice, the first one of another scheme', 'Authorization: Basic eDp5\r\nAuthorization: Bearer secret\r\n', '401'],
     ['twice, the first one empty', 'Authorization:\r\nAuthorization: Bearer secret\r\n', '401'],

@@ -219,7 +219,7 @@ describe('the OpenID documents', () => {
     });
   });
 
-  it('are not there for an issuer that is no https URL', async () => {
+  it('are not there for an issuer that is not an https URL', async () => {
     for (const issuer of ['http://issuer.example.com', 'issuer', 'https://issuer.example.com/?a=b']) {
       const server = await start({ serviceAccountIssuer: [issuer] });
       const { status } = await server.client.request({ method: 'GET', url: '/openid/v1/jwks', headers: {} });

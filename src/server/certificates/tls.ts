@@ -117,7 +117,10 @@ export async function readCertificatePair(
     createSecureContext({ cert, key });
   } catch (error) {
     const [one, other] = [`--${certFlag}=${JSON.stringify(certPath)}`, `--${keyFlag}=${JSON.stringify(keyPath)}`];
-    throw new StartError(`${one} and ${other} are no certificate in PEM with its key: ${systemReason(error)}`, error);
+    throw new StartError(
+      `${one} and ${other} are not a certificate in PEM with its key: ${systemReason(error)}`,
+      error,
+    );
   }
   return { cert, key };
 }

@@ -112,7 +112,7 @@ try: export KUBECONFIG=${shellWord(resolve(path))} && kubectl auth whoami
 /** The authority of a data directory. @throws StartError */
 async function authorityOf(folder: string) {
   const [cert, key] = [await readIfExists(join(folder, 'ca.crt')), await readPrivate(join(folder, 'ca.key'))];
-  if (cert === undefined) throw new StartError(`${folder} is no data directory: it has no ca.crt`);
+  if (cert === undefined) throw new StartError(`${folder} is not a data directory: it has no ca.crt`);
   if (key !== undefined) return { cert, key };
   throw new StartError(
     `${folder} has no ca.key: the servers of an etcd share the key in their store. Create a CertificateSigningRequest instead`,

@@ -66,7 +66,7 @@ it('the end of the process writes what waits, as long as somebody reads', async 
   rmSync(folder, { recursive: true });
 });
 
-it('a reader that has gone is no failure', () => {
+it('a reader that has gone is not a failure', () => {
   const output = new LogOutput(pipe, () => {});
   expect(() => output.write(line(0))).not.toThrow();
   expect(() => output.flush()).not.toThrow();

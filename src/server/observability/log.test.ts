@@ -115,7 +115,7 @@ describe('/debug/flags/v', () => {
     expect(requests()).toBe(before);
   });
 
-  it('refuses what is no level, other methods, long bodies, and users who may not', async () => {
+  it('refuses what is not a level, other methods, long bodies, and users who may not', async () => {
     const { send } = await start();
     expect(await send('PUT', '/debug/flags/v', 'loud')).toEqual([
       400,

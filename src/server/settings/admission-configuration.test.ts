@@ -24,7 +24,7 @@ function write(name: string, content: object | string): string {
   return path;
 }
 
-/** Reads a file with these plugins enabled beside the default ones. */
+/** Reads a file with these plugins enabled in addition to the default ones. */
 async function read(content: object | string, enableAdmissionPlugins: readonly string[] = []) {
   warnings.length = 0;
   const settings = {
@@ -110,7 +110,7 @@ describe('a start error names', () => {
     [
       'a plugin that does not exist',
       file({ name: 'PodSecurty' }),
-      ': plugins[0].name: "PodSecurty" is no admission plugin; did you mean "PodSecurity"?',
+      ': plugins[0].name: "PodSecurty" is not an admission plugin; did you mean "PodSecurity"?',
     ],
     [
       'a plugin that has no configuration',

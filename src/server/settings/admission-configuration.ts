@@ -100,7 +100,7 @@ async function readFile(path: string, names: Names): Promise<Map<string, () => P
     const at = `${file.where}: plugins[${i}]`;
     if (!pluginNames.includes(name)) {
       throw new StartError(
-        `${at}.name: ${JSON.stringify(name)} is no admission plugin${didYouMean(name, pluginNames)}`,
+        `${at}.name: ${JSON.stringify(name)} is not an admission plugin${didYouMean(name, pluginNames)}`,
       );
     }
     if (out.has(name)) throw new StartError(`${at}.name: ${name} has a configuration already`);

@@ -283,7 +283,7 @@ describe('features', () => {
   });
 });
 
-describe('declarative validation beside handwritten validation', () => {
+describe('declarative validation together with handwritten validation', () => {
   const path = '/api/v1/namespaces/default/replicationcontrollers';
   const mismatches = 'apiserver_validation_declarative_validation_mismatch_total';
   const spec = { replicas: -1, minReadySeconds: -1, selector: { a: 'b' }, ...template({}) };

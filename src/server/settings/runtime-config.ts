@@ -12,7 +12,7 @@ export function checkRuntimeKey(key: string, _on: boolean, text: string): string
   const wellFormed =
     parts.every((part) => part !== '') &&
     (parts[0] === 'api' ? stages.includes(key) : parts.length === 1 ? isVersion(key) : parts.length <= 3);
-  return wellFormed ? undefined : `names ${JSON.stringify(key)}, which is no part of an API${didYouMean(key, stages)}`;
+  return wellFormed ? undefined : `names ${JSON.stringify(key)}, which is not part of an API${didYouMean(key, stages)}`;
 }
 
 /** The names of a resource. */
@@ -43,7 +43,7 @@ export function isServed(
 /** The error of keys that match no resource of the server, or of a configuration that serves nothing; undefined when valid. */
 export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: readonly Served[]): string | undefined {
   if (config.size === 1 && config.get('api/all') === false) {
-    return 'leaves nothing to serve: beside api/all=false it must name what is to be served, such as v1';
+    return 'leaves nothing to serve: with api/all=false it must enable what to serve, such as v1';
   }
   const validKeys = new Set(stages);
   for (const { group, plural, versions } of served) {

@@ -267,7 +267,7 @@ describe('readSettings', () => {
     ],
     [
       ['--runtime-config=api/beat=false'],
-      '--runtime-config="api/beat=false" names "api/beat", which is no part of an API; did you mean "api/beta"?',
+      '--runtime-config="api/beat=false" names "api/beat", which is not part of an API; did you mean "api/beta"?',
     ],
     [['--tls-cert-file=a.crt'], '--tls-cert-file and --tls-private-key-file must be given together'],
     [['--kubelet-client-key=a.key'], '--kubelet-client-certificate and --kubelet-client-key must be given together'],

@@ -61,7 +61,7 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
     return commits.commit(compares, writes);
   };
 
-  it('that did not arrive is no success when the answer to its refusal is lost', async () => {
+  it('that did not arrive is not a success when the answer to its refusal is lost', async () => {
     const theirs = await others.commit([absent('/a')], [put('/a', 'theirs')]);
     fates.push('request lost', 'answer lost');
     const result = await commit([absent('/a')], [put('/a', 'mine')]);

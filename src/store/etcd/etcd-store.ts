@@ -228,7 +228,7 @@ function checkServers(servers: readonly string[]): readonly string[] {
     const url = URL.canParse(server) ? new URL(server) : undefined;
     const valid = url !== undefined && /^https?:$/.test(url.protocol) && /^https?:\/\/[^/@?#]+\/?$/.test(server);
     if (!valid)
-      throw new StoreError('invalid', `"${server}" is no URL of an etcd member, such as https://10.0.0.1:2379`);
+      throw new StoreError('invalid', `"${server}" is not a URL of an etcd member, such as https://10.0.0.1:2379`);
   }
   return servers;
 }

@@ -56,7 +56,7 @@ describe.skipIf(program === undefined)('etcd fails', () => {
       return [result];
     }
 
-    test('a creation is answered with its own revision, and is no conflict', async () => {
+    test('a creation is answered with its own revision, and is not a conflict', async () => {
       const [result] = await answerLost([absent('a')], [put('a', 'mine')]);
       relay.cut();
       expect(await result).toEqual({ ok: true, revision: (await entryOf('a'))?.revision });

@@ -51,7 +51,7 @@ describe('reads of the latest revision', () => {
     expect(begun).toBe(3);
   });
 
-  it('fail together with the one before that was not answered, and begin anew later', async () => {
+  it('fail together with the unanswered one before them, and succeed later', async () => {
     const calls = [members.revision(), members.revision(), members.revision()];
     (await next())?.fail();
     for (const call of await Promise.allSettled(calls)) expect(call.status).toBe('rejected');

@@ -77,7 +77,7 @@ describe.skipIf(program === undefined)('etcd', () => {
     test('a client certificate without its key is invalid', async () => {
       await expect(open({ certfile: 'client.crt' })).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('a file that is no certificate is refused', async () => {
+    test('a file that is not a certificate is refused', async () => {
       const wrong = open({
         servers: ['https://127.0.0.1:1'],
         cafile: import.meta.filename,

@@ -86,7 +86,7 @@ const same = (a: Entry | undefined, b: Entry | undefined) =>
 
 /** The commit, when it differs from what was answered for it. */
 function differences(answer: Answer, changes: readonly Change[]): unknown[] {
-  // Deleting an absent key is no change.
+  // Deleting an absent key is not a change.
   const keys = answer.keys.filter((_, i) => i > 0 || !answer.deletes || answer.before > 0);
   const fine = changes.every(({ key, entry }) =>
     answer.deletes && key === answer.keys[0]

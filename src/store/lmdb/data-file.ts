@@ -81,7 +81,7 @@ function readMeta(handle: number, file: string): Meta | undefined {
   }
   const second = Buffer.alloc(metaBytes);
   if (readSync(handle, second, 0, metaBytes, pageSize) < metaBytes) throw cut();
-  if (second.readUInt32LE(magicAt) !== magic) throw damaged(file, 'its second page is no meta page');
+  if (second.readUInt32LE(magicAt) !== magic) throw damaged(file, 'its second page is not a meta page');
   const meta = readNumber(first, transactionAt) >= readNumber(second, transactionAt) ? first : second;
   return {
     pageSize,
@@ -91,7 +91,7 @@ function readMeta(handle: number, file: string): Meta | undefined {
   };
 }
 
-/** Why the pages that can be reached from the roots are no trees within the first `pages` pages; undefined when they are. */
+/** Why the pages that can be reached from the roots are not trees within the first `pages` pages; undefined when they are. */
 function faultOf(handle: number, { pageSize, roots }: Meta, pages: number): string | undefined {
   const page = Buffer.alloc(pageSize);
   const waiting = roots.filter(isPage);

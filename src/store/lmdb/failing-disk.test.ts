@@ -105,8 +105,8 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
     renameSync(`${path}.away`, path);
     expect(await put('c')).toEqual({ ok: true, revision: 4 });
     expect(delivered).toEqual(['unavailable']);
-    const anew = follow(2);
-    await expect.poll(() => anew, { timeout: 10_000 }).toEqual([3, 4]);
+    const replayed = follow(2);
+    await expect.poll(() => replayed, { timeout: 10_000 }).toEqual([3, 4]);
     expect(await keys()).toEqual(['a', 'c', long, `${long}2`]);
   });
 

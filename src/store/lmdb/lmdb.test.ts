@@ -205,7 +205,7 @@ describe('lmdb', () => {
       await reopen();
     });
 
-    test('a file that is no database', async () => {
+    test('a file that is not a database', async () => {
       writeFileSync(join(path, 'data.mdb'), 'some text that somebody wrote '.repeat(1000));
       await expect(reopen()).rejects.toMatchObject(refused(/not written by this store: choose another directory/));
       expect(readFileSync(join(path, 'data.mdb'), 'utf8')).toContain('somebody wrote');

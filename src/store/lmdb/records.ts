@@ -166,7 +166,7 @@ export function recordFault(bytes: Buffer, position: Position, unsealed: boolean
     return 'does not match its checksum';
   }
   const isRecord = bytes.length >= keyAt && recordEnd(bytes) >= valueAt(bytes) && recordCount(bytes) > 0;
-  return isRecord ? undefined : 'is no record';
+  return isRecord ? undefined : 'is not a record';
 }
 
 const valueAt = (record: Buffer) => keyAt + record.readUInt16BE(keyLengthAt);

@@ -111,7 +111,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(await store.commit([], [{ key: 'a' }])).toEqual({ ok: true, revision: after });
       expect(await store.revision()).toBe(after);
     });
-    test('deleting an absent key beside a write is not delivered as a change', async () => {
+    test('deleting an absent key in a commit with a write is not delivered as a change', async () => {
       const before = await store.revision();
       const seen = watch('', before);
       const revision = await write({ key: 'a' }, put('b'));

@@ -43,7 +43,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       ]);
       expect(seen.revisions).toEqual([start + 1, start + 2, start + 3]);
     });
-    test('without the option changes have no previous entries, replayed or live, beside a watch that has them', async () => {
+    test('without the option changes have no previous entries, replayed or live, even when another watch has them', async () => {
       const start = await write(put('a', 'zero'));
       await write(put('a', 'one'));
       const watches = [watch('a', start, {}), watch('', start), watch('', start, { previous: false })];

@@ -183,7 +183,7 @@ describe('persistentvolume-binder-controller: binding', () => {
     expect(await phases()).toEqual({ a: 'Bound', b: 'Bound', x: 'Bound', y: 'Bound' });
   });
 
-  it('marks as its own only what the authors have not bound', async () => {
+  it('marks only the bindings that it made itself', async () => {
     await addVolume('named');
     await addVolume('reserved', { claimRef: { namespace: 'default', name: 'second' }, storageClassName: '' });
     await addClaim('first', { volumeName: 'named' });
@@ -233,7 +233,7 @@ describe('persistentvolume-binder-controller: binding', () => {
 });
 
 describe('persistentvolume-binder-controller: volume modes', () => {
-  it('tells both when a volume is bound to a claim of another volume mode', async () => {
+  it('warns the volume and the claim when their volume modes differ', async () => {
     const { uid = '' } = (await addClaim('data', { storageClassName: '' })).metadata;
     await addVolume('disk', { volumeMode: 'Block', claimRef: { namespace: 'default', name: 'data', uid } });
     const texts = [
@@ -248,7 +248,7 @@ describe('persistentvolume-binder-controller: volume modes', () => {
 });
 
 describe('persistentvolume-binder-controller: claims without a volume', () => {
-  it('says that no volume and no class is there, and how often', async () => {
+  it('reports that there is no volume and no class, and how often', async () => {
     await addClaim('data', { storageClassName: '' });
     const message = 'no persistent volumes available for this claim and no storage class is set';
     expect(await recorded()).toEqual([['data', 'Normal', 'FailedBinding', message]]);

@@ -12,7 +12,7 @@ const nodes: NodeObject[] = Array.from({ length: 50 }, (_, i) => ({
 const contextIn = (turns: Turns) =>
   ({ names: namesFor('k8s.io'), turns, clock: { now: () => 0 } }) as unknown as ControllerContext;
 
-/** A set whose pods may run where one of so many labels is. */
+/** A daemon set whose pods may run on nodes with one of `terms` labels. */
 function setOf(terms: number): DaemonSet {
   const nodeSelectorTerms = Array.from({ length: terms }, (_, i) => ({
     matchExpressions: [{ key: `k${i}`, operator: 'Exists' }],

@@ -232,7 +232,7 @@ describe('job-controller', () => {
     expect(cluster.logged).toEqual([]);
   });
 
-  it('deletes pods that are too many', async () => {
+  it('deletes surplus pods', async () => {
     await start({ parallelism: 3, completions: 3 });
     await update({ parallelism: 1 });
     expect(await pods()).toHaveLength(1);

@@ -486,7 +486,7 @@ describe('writeProtobuf', () => {
 
   it('throws for a value that its schema does not accept', () => {
     expect(() => write(coreV1.ConfigMap, { data: 'x' })).toThrow('a value is not of type map and has no protobuf form');
-    expect(() => write(coreV1.ConfigMap, { metadata: { creationTimestamp: 'now' } })).toThrow('is not a time');
+    expect(() => write(coreV1.ConfigMap, { metadata: { creationTimestamp: 'now' } })).toThrow('is not of type time');
   });
 });
 

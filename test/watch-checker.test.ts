@@ -5,9 +5,9 @@ import { inTime, startWorld, turns, type World } from './support/in-process.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { type Counts, Journal, type Selection, Watcher, withoutKind } from './support/watch-checker.ts';
 
-// 50 watchers join, leave and come back at random during 20,000 writes, while history is compacted, the cache is cut
+// 50 watchers join, leave and come back at random during 10,000 writes, while history is compacted, the cache is cut
 // off from the store and its window moves on: no watcher is ever told a wrong event, one twice, or none.
-const writes = 20_000;
+const writes = 10_000;
 const watchers = 50;
 const namespaces = ['w0', 'w1', 'w2', 'w3', 'w4'];
 const names = 12;

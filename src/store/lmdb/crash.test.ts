@@ -11,7 +11,7 @@ import { openLmdbStore } from './lmdb-store.ts';
 
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
 const door = new URL('../../../dist/server/store.js', import.meta.url).href;
-const rounds = 30;
+const rounds = 15;
 
 /** A commit that was answered: the `n`th of its writer. */
 interface Answer {

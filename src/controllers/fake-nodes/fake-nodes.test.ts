@@ -545,7 +545,7 @@ describe('the fake scheduler', () => {
       `0/1 nodes are available: 1 node(s) were unschedulable.${preemption(0, 1)}`,
     );
     await change('fake-node-0', (one) => ({ ...one, spec: { ...one.spec, unschedulable: false } }));
-    await cluster.advance(1_000);
+    await cluster.settle();
     expect((await nodesOf())['third']).toBe('fake-node-0');
 
     const gated = await get('gated');

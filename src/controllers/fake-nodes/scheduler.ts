@@ -14,6 +14,8 @@ const scheduler = 'default-scheduler';
 const bindings = 64;
 /** When pods that no node could take are tried again after a change of nodes or of pods on them (ms). */
 const retryMs = 1_000;
+/** Up to this number of pods that no node could take, a change of nodes tries them again at once. */
+const maxRetriedAtOnce = 64;
 
 /**
  * Binds the pods of the default scheduler to nodes that can take them: by node selector and affinity, taints, resources,
@@ -43,6 +45,8 @@ export const fakeScheduler: Controller = {
           waiting.delete(key);
           return;
         }
+        // Before the nodes are read: one that changes meanwhile tries the pod again.
+        waiting.add(key);
         const allNodes = nodes.list();
         const selected = await selectedNodes(pod, allNodes, context.turns);
         // A pod that has changed since is in the queue again.
@@ -63,7 +67,6 @@ export const fakeScheduler: Controller = {
           });
           return;
         }
-        waiting.add(key);
         const old = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
         if (old?.reason === 'Unschedulable' && old.message === verdict.message) return;
         events.record(pod, 'Warning', 'FailedScheduling', verdict.message);
@@ -80,14 +83,14 @@ export const fakeScheduler: Controller = {
       },
       { workers: bindings },
     );
-    const retry = () => {
-      if (waiting.size > 0) work.addAfter(retryKey, retryMs);
+    const retry = (delayMs: number) => {
+      if (waiting.size > 0) work.addAfter(retryKey, delayMs);
     };
     nodes.onChange((node, old) => {
-      if (node !== undefined && concernsScheduling(node, old)) retry();
+      if (node !== undefined && concernsScheduling(node, old)) retry(waiting.size > maxRetriedAtOnce ? retryMs : 0);
     });
     pods.onChange((pod, old) => {
-      if (placements.change(pod, old)) retry();
+      if (placements.change(pod, old)) retry(retryMs);
       const changed = pod ?? old;
       if (changed !== undefined && (pod === undefined || isSchedulable(pod))) work.add(keyOf(changed));
     });

@@ -1,5 +1,4 @@
 import {
-  type ApiObject,
   formatGroupVersion,
   inTurns,
   type JsonObject,
@@ -17,6 +16,7 @@ import {
   isCustomObject,
   isUnsafe,
   largeBytes,
+  type ReadObject,
   type ReadOptions,
   type Representation,
   type Resource,
@@ -326,7 +326,7 @@ function encodeObject(
   view: Representation,
   { codec }: Negotiated,
 ): Chunk | Promise<Chunk> {
-  const encode = (read?: ApiObject) => {
+  const encode = (read?: ReadObject) => {
     const json = representObject(target, object, view, read);
     const encoded = () => codec.encodeObject(json, turns);
     return audit?.recordsResponse === true ? audit.responseObject(json, turns).then(encoded) : encoded();

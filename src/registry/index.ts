@@ -8,10 +8,12 @@ export { readFlag, readWriteOptions, type WriteParameters } from './read/paramet
 export {
   type ListLayout,
   listFields,
+  type ReadObject,
   type Representation,
   readForRepresentation,
   readIncludeObject,
   representEvent,
+  representEventInSteps,
   representList,
   representObject,
 } from './read/representation.ts';

@@ -8,7 +8,13 @@ import {
   stringifyJsonInSteps,
 } from '../../codec/index.ts';
 import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../../meta/index.ts';
-import { type ListLayout, listFields, representEvent, representList } from '../../registry/index.ts';
+import {
+  type ListLayout,
+  listFields,
+  representEvent,
+  representEventInSteps,
+  representList,
+} from '../../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
 import type { WatchCodec, WireCodec } from './wire-codec.ts';
 
@@ -17,6 +23,7 @@ const watch: WatchCodec = {
   parameters: '',
   text: true,
   encodeFrame: representEvent,
+  encodeFrameInSteps: representEventInSteps,
   encodeError: (status) => encodeText(`${JSON.stringify({ type: 'ERROR', object: status })}\n`),
   payload: (frame) => frame,
 };

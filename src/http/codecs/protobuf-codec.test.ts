@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addedEvent } from '../../cache/index.ts';
 import { readProtobuf, type TypeMeta, writeProtobuf } from '../../codec/index.ts';
-import { type Json, type JsonObject, namesFor, StatusError } from '../../meta/index.ts';
+import { inTurns, type Json, type JsonObject, namesFor, StatusError, type Steps } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
+import type { Resource } from '../../registry/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import { compile, list, type StructSchema, struct } from '../../schema/index.ts';
 import { findType } from '../../types/find-type.ts';
 import { builtInSchema } from '../openapi/built-in-types.ts';
 import { type Fixture, makeFixture, requestOf } from '../testing/fixture.ts';
 import type { Chunk } from '../types.ts';
+import { protobufCodec } from './protobuf-codec.ts';
 
 const names = namesFor('k8s.io');
 const media = 'application/vnd.kubernetes.protobuf';
@@ -200,6 +204,31 @@ describe('watches', () => {
       ['DELETED', { a: '2' }],
     ];
     expect(seen).toEqual([expected, expected]);
+  });
+
+  it('encode a large event in steps, once for all of them', async () => {
+    const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'value']));
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data };
+    await send('POST', configMaps, write(ConfigMap, object));
+    const resource = server.registry.find('', 'v1', 'configmaps') as Resource;
+    const target = { resource, version: 'v1', namespace: 'default', name: 'large', subresource: '' };
+    const event = addedEvent(await server.registry.get(target, {}));
+    const { watch } = protobufCodec(findType, names);
+    const stepsOf = () => watch.encodeFrameInSteps(target, event, { as: 'object' }, true) as Steps<Chunk>;
+    const alone = new EveryStep();
+    const frame = (await inTurns(stepsOf(), alone)) as Uint8Array;
+    expect(alone.count).toBeGreaterThan(10);
+    const bytes = Buffer.from(frame);
+    const body = bytes.subarray(bytes.indexOf('k8s\0'));
+    expect(read(ConfigMap, body)).toMatchObject(object);
+    const others = protobufCodec(findType, names).watch;
+    const shared = new EveryStep();
+    const watchers = [1, 2].map(() =>
+      inTurns(others.encodeFrameInSteps(target, event, { as: 'object' }, true) as Steps<Chunk>, shared),
+    );
+    expect(await Promise.all(watchers)).toEqual([frame, frame]);
+    expect(shared.count).toBeLessThan(alone.count + 5);
+    await send('DELETE', `${configMaps}/large`);
   });
 
   it('send bookmarks', async () => {

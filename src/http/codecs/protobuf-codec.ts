@@ -35,6 +35,7 @@ import {
   type Target,
 } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
+import { MadeOnce } from '../documents/made-once.ts';
 import { builtInSchema, type FindType } from '../openapi/built-in-types.ts';
 import type { ApiResponse } from '../types.ts';
 import { fromJson, readOwnBytes } from './encode-steps.ts';
@@ -63,7 +64,7 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
   return {
     mediaTypes: mediaTypes(names),
     tables: false,
-    watch: watchCodec(encode),
+    watch: watchCodec(encode, encodeInSteps),
     customResources: false,
     envelope: true,
     decode: (body, _user, expected) => readProtobuf(body, expected, schemaFor, names),
@@ -92,10 +93,15 @@ function* itemInSteps(
   object: CachedObject,
   view: Representation,
 ): Steps<ByteString> {
+  return yield* written.itemInSteps(yield* valueInSteps(target, object, view));
+}
+
+function* valueInSteps(target: Target, object: CachedObject, view: Representation): Steps<JsonObject> {
   const json = representObject(target, object, view, yield* readForRepresentation(target, object, view));
   yield;
   const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
-  return yield* written.itemInSteps(value);
+  yield;
+  return value;
 }
 
 type ListFields = TypeMeta & { readonly metadata: JsonObject };
@@ -191,41 +197,80 @@ async function* streamItems(
 /** How many bytes of recent frames are kept for other watchers. */
 const recentBytes = 4 * 1024 * 1024;
 
-function watchCodec(encode: (value: JsonObject) => Uint8Array): WatchCodec {
+function watchCodec(
+  encode: (value: JsonObject) => Uint8Array,
+  encodeInSteps: (value: JsonObject) => Steps<Uint8Array>,
+): WatchCodec {
   const recent = new RecentFrames();
   return {
     parameters: ';stream=watch',
     text: false,
-    encodeFrame(target, event, view) {
-      const { resource, version } = target;
-      return recent.frame(event, `${resource.definition.group}/${version} ${view.as}`, () =>
+    encodeFrame: (target, event, view) =>
+      recent.frame(event, representationOf(target, view), () =>
         frameProtobufWatch(event.type, encode(eventObject(target, event, view))),
-      );
-    },
+      ),
+    encodeFrameInSteps: (target, event, view) =>
+      recent.frameInSteps(event, representationOf(target, view), (object) =>
+        frameInSteps(target, event, object, view, encodeInSteps),
+      ),
     encodeError: (status) => frameProtobufWatch('ERROR', encode(status)),
     payload: (frame) => unframed(frame as Uint8Array),
   };
 }
 
+const representationOf = ({ resource, version }: Target, view: Representation): string =>
+  `${resource.definition.group}/${version} ${view.as}`;
+
 const eventObject = (target: Target, event: StreamEvent, view: Representation): JsonObject =>
   (readOwnBytes(representEvent(target, event, view, false)) as { readonly object: Json })['object'] as JsonObject;
 
+function* frameInSteps(
+  target: Target,
+  { type }: StreamEvent,
+  object: CachedObject,
+  view: Representation,
+  encodeInSteps: (value: JsonObject) => Steps<Uint8Array>,
+): Steps<Uint8Array> {
+  const value = yield* valueInSteps(target, object, view);
+  return frameProtobufWatch(type, yield* encodeInSteps(value));
+}
+
 /** The frames of recent events, so that an event is encoded once for all watchers of a representation. */
 class RecentFrames {
-  readonly #byRepresentation = new Map<string, Map<StreamEvent, Uint8Array>>();
+  readonly #byRepresentation = new Map<string, Map<StreamEvent, Uint8Array | MadeOnce<Uint8Array>>>();
   #bytes = 0;
 
   frame(event: StreamEvent, representation: string, encode: () => Uint8Array): Uint8Array {
     const found = this.#byRepresentation.get(representation)?.get(event);
-    if (found !== undefined) return found;
+    if (found instanceof Uint8Array) return found;
     const frame = encode();
-    this.#bytes += frame.length;
+    this.#add(event, representation, frame, frame.length);
+    return frame;
+  }
+
+  /** The frame of a large event in the steps that are left; undefined for another event. */
+  frameInSteps(
+    event: StreamEvent,
+    representation: string,
+    encode: (object: CachedObject) => Steps<Uint8Array>,
+  ): Steps<Uint8Array> | undefined {
+    const { object } = event;
+    if (object === undefined || object.bytes.length < largeBytes) return undefined;
+    const found = this.#byRepresentation.get(representation)?.get(event);
+    if (found instanceof MadeOnce) return found.steps();
+    const made = new MadeOnce(() => encode(object));
+    // JSON is longer than protobuf.
+    this.#add(event, representation, made, object.bytes.length);
+    return made.steps();
+  }
+
+  #add(event: StreamEvent, representation: string, frame: Uint8Array | MadeOnce<Uint8Array>, bytes: number): void {
+    this.#bytes += bytes;
     if (this.#bytes > recentBytes) {
       this.#byRepresentation.clear();
-      this.#bytes = frame.length;
+      this.#bytes = bytes;
     }
-    const frames = this.#byRepresentation.get(representation) ?? new Map<StreamEvent, Uint8Array>();
+    const frames = this.#byRepresentation.get(representation) ?? new Map();
     this.#byRepresentation.set(representation, frames.set(event, frame));
-    return frame;
   }
 }

@@ -60,6 +60,13 @@ export interface WatchCodec {
   readonly text: boolean;
   /** An event with its framing. `first`: the first event of its watch, which has the column definitions of a table. */
   encodeFrame(target: Target, event: StreamEvent, view: Representation, first: boolean): Chunk;
+  /** The same in steps, for a large event; undefined: `encodeFrame` takes no longer than a step. */
+  encodeFrameInSteps(
+    target: Target,
+    event: StreamEvent,
+    view: Representation,
+    first: boolean,
+  ): Steps<Chunk> | undefined;
   /** The ERROR event that ends a watch. */
   encodeError(status: JsonObject): Chunk;
   /** The event of a frame without its framing, for a transport that has messages. */

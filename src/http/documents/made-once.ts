@@ -20,10 +20,11 @@ export class MadeOnce<T> {
 
   /** The value, made in these turns as far as nobody else makes it meanwhile. After a failure it is begun again. */
   get(turns: Turns): Promise<T> {
-    return inTurns(this.#rest(), turns);
+    return inTurns(this.steps(), turns);
   }
 
-  *#rest(): Steps<T> {
+  /** The value, made in the steps that are left. */
+  *steps(): Steps<T> {
     while (this.#value === undefined) {
       try {
         this.#steps ??= this.#make();

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import type { Resource, Target, WatchStream } from '../../registry/index.ts';
@@ -22,15 +23,15 @@ afterAll(() => server.close());
 
 describe('the events of a watch', () => {
   const watch = (): Promise<WatchStream> => server.registry.watch(target, { resourceVersion: '0' });
-  const bodyOf = (stream: WatchStream, turns = new EveryStep()) => {
+  const view = { as: 'table', version: 'v1', includeObject: 'Object', now: 0 } as const;
+  const bodyOf = (stream: WatchStream, turns = new EveryStep(), separate = false) => {
     const { watch: codec } = jsonCodec as StreamingCodec;
-    const view = { as: 'table', version: 'v1', includeObject: 'Object', now: 0 } as const;
     return new WatchBody({
       stream,
       target,
       view,
       codec,
-      separate: false,
+      separate,
       series: undefined,
       turns,
       log: { error: () => {} } as never,
@@ -45,6 +46,51 @@ describe('the events of a watch', () => {
     expect(text.match(/"name":"c\d+"/g)).toHaveLength(count);
     expect(turns.count).toBeGreaterThanOrEqual(count);
     await body.return();
+  });
+
+  describe('of a large object', () => {
+    const large = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'value']));
+    /** A watch from before the changes of three objects, of which the second is large. */
+    const watchThree = async (run: string) => {
+      const { revision } = await server.registry.list(target, {});
+      for (const [name, data] of Object.entries({ before: {}, large, behind: {} })) {
+        await server.send('POST', configMaps, { body: { metadata: { name: `${name}-${run}` }, data } });
+      }
+      return server.registry.watch(target, { resourceVersion: String(revision) });
+    };
+
+    it.each([
+      ['in pieces', false],
+      ['in messages', true],
+    ])('are encoded in several turns, in the order of the changes, %s', async (_, separate) => {
+      const turns = new EveryStep();
+      const body = bodyOf(await watchThree(separate ? 'm' : 'p'), turns, separate);
+      let text = '';
+      while (text.split('\n').length <= 3) text += (await body.next()).value;
+      const events = text.trimEnd().split('\n');
+      const names = events.map((line) => JSON.parse(line).object.rows[0].object.metadata.name);
+      expect(names).toEqual([
+        expect.stringMatching('before'),
+        expect.stringMatching('large'),
+        expect.stringMatching('behind'),
+      ]);
+      expect(JSON.parse(events[1] as string).object.rows[0].object.data).toEqual(large);
+      // Only the first event has the definitions of the columns.
+      expect(events.map((line) => JSON.parse(line).object.columnDefinitions !== null)).toEqual([true, false, false]);
+      expect(turns.count).toBeGreaterThan(10);
+      await body.return();
+    });
+
+    it('are encoded no further once the watch is closed', async () => {
+      const turns = new EveryStep();
+      const body = bodyOf(await watchThree('closed'), turns);
+      await body.next();
+      const next = body.next();
+      while (turns.count < 5) await setImmediate();
+      await body.return();
+      expect(await next).toEqual({ done: true, value: undefined });
+      expect(turns.count).toBeLessThan(10);
+    });
   });
 
   it('end when they are closed while they wait for a turn', async () => {

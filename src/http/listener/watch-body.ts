@@ -1,4 +1,11 @@
-import { type ByteString, type JsonObject, StatusError, statusError, type Turns } from '../../meta/index.ts';
+import {
+  type ByteString,
+  type JsonObject,
+  StatusError,
+  type Steps,
+  statusError,
+  type Turns,
+} from '../../meta/index.ts';
 import type { Representation, StreamEvent, Target, WatchStream } from '../../registry/index.ts';
 import type { WatchCodec } from '../codecs/wire-codec.ts';
 import type { Log } from '../log.ts';
@@ -22,14 +29,18 @@ export interface WatchBodyOptions {
 
 type Taken = IteratorResult<Chunk>;
 
+const end: Taken = { done: true, value: undefined };
+
 /** The events of a watch in chunks: of several small events, or of a part of a large one. An error is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #options: WatchBodyOptions;
   readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => Taken | Promise<Taken>;
   #batch: readonly StreamEvent[] = [];
-  /** How many events of the batch are encoded. */
+  /** How many events of the batch are encoded, or are being encoded in steps. */
   #written = 0;
+  /** The steps that encode the next event, a large one. */
+  #steps: Steps<Chunk> | undefined;
   /** What is encoded and not yet returned. */
   #rest: Chunk | undefined;
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
@@ -58,7 +69,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   next(): Promise<IteratorResult<Chunk>> {
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
-    if (this.#rest !== undefined || this.#written < this.#batch.length) {
+    if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
       return Promise.resolve(this.#goOn());
     }
     return this.#events.next().then(this.#take, this.#fail);
@@ -77,11 +88,42 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   /** The next chunk, when its turn has come. */
   #goOn(): Taken | Promise<Taken> {
     if (this.#rest === undefined && this.#options.turns.over) return this.#options.turns.next().then(this.#makePiece);
-    return { done: false, value: this.#piece() };
+    return this.#makePiece();
   }
 
-  readonly #makePiece = (): Taken =>
-    this.#over ? { done: true, value: undefined } : { done: false, value: this.#piece() };
+  readonly #makePiece = (): Taken | Promise<Taken> => {
+    if (this.#over) return end;
+    if (this.#rest === undefined && this.#isNextLarge()) return this.#encodeLarge();
+    return { done: false, value: this.#piece() };
+  };
+
+  /** Whether the next event is encoded in steps, which then stand ready. */
+  #isNextLarge(): boolean {
+    if (this.#steps !== undefined) return true;
+    const { target, view, codec } = this.#options;
+    const event = this.#batch[this.#written] as StreamEvent;
+    this.#steps = codec.encodeFrameInSteps(target, event, view, this.#first);
+    if (this.#steps === undefined) return false;
+    this.#written++;
+    this.#first = false;
+    return true;
+  }
+
+  /** The first chunk of a large event, which is encoded in turns until the watch ends. */
+  async #encodeLarge(): Promise<Taken> {
+    const { turns } = this.#options;
+    const steps = this.#steps as Steps<Chunk>;
+    this.#steps = undefined;
+    for (;;) {
+      const step = steps.next();
+      if (this.#over) return end;
+      if (step.done === true) {
+        this.#rest = this.#counted(step.value);
+        return { done: false, value: this.#piece() };
+      }
+      if (turns.over) await turns.next();
+    }
+  }
 
   /** The next chunk of the batch: whole events, or a part of one. */
   #piece(): Chunk {
@@ -93,11 +135,11 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return sliceOf(bytes, 0, pieceBytes);
   }
 
-  /** As many events as fit into a chunk and can be encoded in this turn, or one that is larger. */
+  /** As many events as fit into a chunk and can be encoded in this turn, or one that does not fit. */
   #write(): Chunk {
     if (this.#options.separate) return this.#frame();
     const frames: Chunk[] = [];
-    for (let size = 0; this.#written < this.#batch.length; ) {
+    for (let size = 0; this.#written < this.#batch.length && !(frames.length > 0 && this.#isNextLarge()); ) {
       const frame = this.#frame();
       size += frame.length;
       if (size > pieceBytes && frames.length > 0) {
@@ -112,11 +154,15 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   #frame(): Chunk {
-    const { target, view, codec, series } = this.#options;
+    const { target, view, codec } = this.#options;
     const event = this.#batch[this.#written++] as StreamEvent;
     const frame = codec.encodeFrame(target, event, view, this.#first);
     this.#first = false;
-    series?.countEvent(frame.length);
+    return this.#counted(frame);
+  }
+
+  #counted(frame: Chunk): Chunk {
+    this.#options.series?.countEvent(frame.length);
     return this.#framed(frame);
   }
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import { addedEvent } from '../../cache/index.ts';
+import { type ByteString, inTurns, type JsonObject, type Steps } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import {
   type ReadOptions,
   type Representation,
   readForRepresentation,
   readIncludeObject,
+  representEvent,
+  representEventInSteps,
   representList,
   representObject,
   type Target,
@@ -49,6 +53,30 @@ describe('a large object', () => {
     expect(second.filter((piece) => piece === '')).toEqual([]);
     expect(parse(second)).toEqual(parse(first));
   });
+
+  it.each(['None', 'Object'] as const)(
+    'is converted to the version of a request in steps, in a table that includes %s too',
+    async (includeObject) => {
+      const { create, registry, target } = bench();
+      await create('widgets', { metadata: { name: 'a', annotations: data }, size: 7 });
+      const at = target('widgets', { name: 'a' });
+      const object = await registry.get(at, {});
+      const views: Representation[] = [{ as: 'object' }, { ...table, includeObject }];
+      for (const view of views) {
+        const event = addedEvent(object);
+        const inOneStep = representEvent(at, event, view, true);
+        Object.assign(object, { cells: undefined });
+        const turns = new EveryStep();
+        const steps = representEventInSteps(at, event, view, true) as Steps<ByteString>;
+        expect(await inTurns(steps, turns)).toBe(inOneStep);
+        expect(turns.count).toBeGreaterThan(5);
+      }
+      const list = await registry.list({ ...at, name: '' }, {});
+      const pieces = [...representList({ ...at, name: '' }, list, { as: 'object' })];
+      expect(parse(pieces)).toMatchObject({ items: [{ metadata: { annotations: data }, size: 7 }] });
+      expect(pieces.filter((piece) => piece === '').length).toBeGreaterThan(5);
+    },
+  );
 
   it('is sent as it is stored without being parsed', async () => {
     const { create, registry, target } = bench();

@@ -1,8 +1,9 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { stringifyJson } from '../../codec/index.ts';
+import { readOwnJson, stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
 import {
   type ApiObject,
   type ByteString,
+  decodeText,
   encodeText,
   type JsonObject,
   type Names,
@@ -13,6 +14,7 @@ import {
 import { largeBytes } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
+import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
 import { hasRow, rowText } from './cells.ts';
@@ -39,36 +41,63 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
 /** The apiVersion of a Table or PartialObjectMetadata. */
 const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
 
+/** An object that has been read for its representation. */
+export interface ReadObject {
+  readonly stored: ApiObject;
+  /** Its JSON in the version of the request, where the representation includes that and the cache has another. */
+  readonly text?: ByteString;
+}
+
+/** Whether a representation is long work: it needs the parsed object, and that is large. */
+function needsLongRead(target: Target, object: CachedObject, representation: Representation): boolean {
+  if (object.bytes.length < largeBytes || isCorrupt(object)) return false;
+  if (representation.as === 'table' && !hasRow(columnsOf(target), object)) return true;
+  return projectionOf(target) !== undefined || needsText(target, representation);
+}
+
+/** Whether a representation includes the object in a version in which it is not cached. */
+const needsText = (target: Target, view: Representation): boolean =>
+  (view.as === 'object' || (view.as === 'table' && view.includeObject === 'Object')) && !isStorageVersion(target);
+
 /**
- * Parses a large object in steps, if its representation needs that: {@link representObject} then takes the result.
+ * Reads a large object in steps, if its representation needs that: {@link representObject} then takes the result.
  */
 export function* readForRepresentation(
   target: Target,
   object: CachedObject,
   representation: Representation,
-): Steps<ApiObject | undefined> {
-  const needed = representation.as === 'table' ? !hasRow(columnsOf(target), object) : !isStorageVersion(target);
-  if (!needed || object.bytes.length < largeBytes || isCorrupt(object)) return undefined;
-  return yield* readObjectInSteps(target.resource.format, object);
+): Steps<ReadObject | undefined> {
+  if (!needsLongRead(target, object, representation)) return undefined;
+  const stored = yield* readObjectInSteps(target.resource.format, object);
+  if (!needsText(target, representation)) return { stored };
+  yield;
+  const shown = inRequestVersion(target, stored);
+  yield;
+  return { stored, text: encodeText(yield* stringifyJsonInSteps(shown)) };
+}
+
+function inRequestVersion(target: Target, stored: ApiObject): ApiObject {
+  projectionOf(target)?.checkRead?.(stored);
+  return fromStorage(target, stored);
 }
 
 /**
  * The object in the version of the request: its cached bytes where that is the storage version. `read`: the object, if it
- * has been parsed.
+ * has been read.
  */
-function encode(target: Target, object: CachedObject, read: ApiObject | undefined): ByteString {
+function encode(target: Target, object: CachedObject, read: ReadObject | undefined): ByteString {
   if (isStorageVersion(target)) return object.bytes;
-  const stored = read ?? readObject(target.resource.format, object);
-  projectionOf(target)?.checkRead?.(stored);
-  return encodeText(stringifyJson(fromStorage(target, stored)));
+  if (read?.text !== undefined) return read.text;
+  const stored = read?.stored ?? readObject(target.resource.format, object);
+  return encodeText(stringifyJson(inRequestVersion(target, stored)));
 }
 
-/** The body of a response with one object. `read`: the object, if it has been parsed. */
+/** The body of a response with one object. `read`: the object, if it has been read. */
 export function representObject(
   target: Target,
   object: CachedObject,
   representation: Representation,
-  read?: ApiObject,
+  read?: ReadObject,
 ): ByteString {
   switch (representation.as) {
     case 'object':
@@ -184,18 +213,17 @@ function itemText(
   target: Target,
   object: CachedObject,
   representation: Representation,
-  read: ApiObject | undefined,
+  read: ReadObject | undefined,
 ): ByteString {
   switch (representation.as) {
     case 'object': {
+      const text = encode(target, object, read);
+      const { definition, format } = target.resource;
       // Items of custom resources keep kind and apiVersion.
-      if (target.resource.definition.custom !== undefined) return encode(target, object, read);
-      const { head } = target.resource.format;
-      if (isStorageVersion(target) && object.bytes.startsWith(head)) {
-        return `{${object.bytes.slice(head.length - metadataMark.length)}` as ByteString;
-      }
-      const stored = read ?? readObject(target.resource.format, object);
-      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, stored);
+      if (definition.custom !== undefined) return text;
+      const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
+      if (text.startsWith(head)) return `{${text.slice(head.length - metadataMark.length)}` as ByteString;
+      const { kind: _, apiVersion: __, ...rest } = readOwnJson(decodeText(text)) as JsonObject;
       return encodeText(stringifyJson(rest));
     }
     case 'metadata':
@@ -205,14 +233,14 @@ function itemText(
   }
 }
 
-function partial(target: Target, object: CachedObject, version: string, read: ApiObject | undefined): ByteString {
+function partial(target: Target, object: CachedObject, version: string, read: ReadObject | undefined): ByteString {
   const { names, format } = target.resource;
   const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
   const projection = projectionOf(target);
   const metadata =
     projection === undefined
       ? metadataText(format, object)
-      : encodeText(stringifyJson(projection.read(read ?? readObject(format, object)).metadata));
+      : encodeText(stringifyJson(projection.read(read?.stored ?? readObject(format, object)).metadata));
   return `${head}${metadata}}` as ByteString;
 }
 
@@ -259,7 +287,7 @@ function row(
   target: Target,
   object: CachedObject,
   { version, includeObject, now }: Representation & { as: 'table' },
-  read?: ApiObject,
+  read?: ReadObject,
 ): ByteString {
   const { names, definition, format } = target.resource;
   const { completion } = definition;
@@ -269,25 +297,48 @@ function row(
     Metadata: () => partial(target, object, version, read),
     Object: () => encode(target, object, read),
   };
-  return `{${rowText(shape, object, now, read)},"object":${included[includeObject]()}}` as ByteString;
+  return `{${rowText(shape, object, now, read?.stored)},"object":${included[includeObject]()}}` as ByteString;
 }
 
-/** A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table. */
+/**
+ * A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table.
+ * `read`: the object, if it has been read.
+ */
 export function representEvent(
   target: Target,
   event: StreamEvent,
   representation: Representation,
   first: boolean,
+  read?: ReadObject,
 ): ByteString {
   const { object, type } = event;
   if (object === undefined) return frame(type, bookmark(target, event, representation, first));
   if (representation.as === 'object' && isStorageVersion(target)) return event.frame;
-  if (representation.as !== 'table') return frame(type, representObject(target, object, representation));
+  if (representation.as !== 'table') return frame(type, representObject(target, object, representation, read));
   const columns = first ? columnsText(target) : 'null';
-  return frame(
-    type,
-    table(target, representation.version, String(object.revision), columns, row(target, object, representation)),
-  );
+  const revision = String(object.revision);
+  const rows = row(target, object, representation, read);
+  return frame(type, table(target, representation.version, revision, columns, rows));
+}
+
+/** The same in steps; undefined where one step is enough. */
+export function representEventInSteps(
+  target: Target,
+  event: StreamEvent,
+  representation: Representation,
+  first: boolean,
+): Steps<ByteString> | undefined {
+  const { object } = event;
+  if (object === undefined || !needsLongRead(target, object, representation)) return undefined;
+  return (function* () {
+    return representEvent(
+      target,
+      event,
+      representation,
+      first,
+      yield* readForRepresentation(target, object, representation),
+    );
+  })();
 }
 
 const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;

@@ -21,8 +21,17 @@ export interface Structural {
   readonly listMapKeys: readonly string[];
   readonly mapType: 'atomic' | 'granular' | undefined;
   readonly rules: readonly Rule[];
+  /** What occurs in it at any depth: a value is not looked through for what its schema does not have. */
+  readonly has: Occurrences;
   /** The schema as given: value validation (`minimum`, `pattern`, `allOf`…), descriptions. */
   readonly schema: JsonObject;
+}
+
+export interface Occurrences {
+  /** Lists of type `set` or `map`. */
+  readonly listTypes: boolean;
+  readonly embedded: boolean;
+  readonly rules: boolean;
 }
 
 /** A validation rule of the expression language. */
@@ -36,6 +45,7 @@ export interface Rule {
 }
 
 const none: readonly never[] = [];
+const nothing: Occurrences = { listTypes: false, embedded: false, rules: false };
 const noProperties: ReadonlyMap<string, Structural> = new Map();
 
 /** A schema that allows nothing but what its fields say. */
@@ -53,6 +63,7 @@ export const emptyStructural: Structural = {
   listMapKeys: none,
   mapType: undefined,
   rules: none,
+  has: nothing,
   schema: {},
 };
 
@@ -134,7 +145,7 @@ function read(schema: JsonObject, names: Names, below: Below): Structural {
   const keyword = keywords(names);
   const keys = getKey(schema, keyword.listMapKeys);
   const rules = getKey(schema, keyword.rules);
-  return {
+  const own = {
     type: text('type') as Structural['type'],
     ...below,
     nullable: flag('nullable'),
@@ -148,6 +159,23 @@ function read(schema: JsonObject, names: Names, below: Below): Structural {
     rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
     schema,
   };
+  return { ...own, has: occurrencesIn(own) };
+}
+
+function occurrencesIn(schema: Omit<Structural, 'has'>): Occurrences {
+  const { listType, embeddedResource, rules, properties, items, additionalProperties: values } = schema;
+  let listTypes = listType === 'set' || listType === 'map';
+  let embedded = embeddedResource;
+  let hasRules = rules.length > 0;
+  const add = ({ has }: Structural) => {
+    listTypes ||= has.listTypes;
+    embedded ||= has.embedded;
+    hasRules ||= has.rules;
+  };
+  for (const property of properties.values()) add(property);
+  if (items !== undefined) add(items);
+  if (typeof values === 'object') add(values);
+  return listTypes || embedded || hasRules ? { listTypes, embedded, rules: hasRules } : nothing;
 }
 
 function ruleOf(source: JsonObject): Rule {

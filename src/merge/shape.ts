@@ -127,9 +127,8 @@ class Shapes {
     return shape;
   }
 
-  *#fieldsInSteps(schema: StructSchema): Steps<ReadonlyMap<string, FieldShape>> {
+  *#fieldsInSteps(schema: StructSchema, pace = new Pace()): Steps<ReadonlyMap<string, FieldShape>> {
     const fields = new Map<string, FieldShape>();
-    const pace = new Pace();
     // The schema makes its own fields on first use.
     if (pace.over(Object.keys(schema.fields).length)) yield;
     const declared = fieldsOfStruct(schema, this.#names);
@@ -195,7 +194,7 @@ class Shapes {
       known = {};
       this.#structs.set(schema, known);
     }
-    const make = () => new LazyStruct(atomic, schema.open === true, () => this.#fieldsInSteps(schema));
+    const make = () => new LazyStruct(atomic, schema.open === true, (pace) => this.#fieldsInSteps(schema, pace));
     if (atomic) {
       known.atomic ??= make();
       return known.atomic;
@@ -276,10 +275,10 @@ class LazyStruct implements StructShape {
   readonly atomic: boolean;
   readonly bare = false;
   readonly open: boolean;
-  readonly #compile: () => Steps<ReadonlyMap<string, FieldShape>>;
+  readonly #compile: (pace?: Pace) => Steps<ReadonlyMap<string, FieldShape>>;
   #fields: ReadonlyMap<string, FieldShape> | undefined;
 
-  constructor(atomic: boolean, open: boolean, compile: () => Steps<ReadonlyMap<string, FieldShape>>) {
+  constructor(atomic: boolean, open: boolean, compile: (pace?: Pace) => Steps<ReadonlyMap<string, FieldShape>>) {
     this.atomic = atomic;
     this.open = open;
     this.#compile = compile;
@@ -291,9 +290,9 @@ class LazyStruct implements StructShape {
   }
 
   /** Compiles the fields; false: they have been compiled. */
-  *prepare(): Steps<boolean> {
+  *prepare(pace: Pace): Steps<boolean> {
     if (this.#fields !== undefined) return false;
-    const fields = yield* this.#compile();
+    const fields = yield* this.#compile(pace);
     this.#fields ??= fields;
     return true;
   }
@@ -317,11 +316,12 @@ export function objectShape(schema: StructSchema, names: Names): StructShape {
 
 /** Compiles all shapes of a type in steps, before they are used: for a type with very many fields. */
 export function* prepareShapes(schema: StructSchema, names: Names): Steps<void> {
+  const pace = new Pace();
   function* below(shape: Shape): Steps<void> {
     if (shape.kind === 'list') yield* below(shape.element);
     else if (shape.kind === 'map') yield* below(shape.value);
     // A struct may contain itself.
-    else if (shape instanceof LazyStruct && (yield* shape.prepare())) yield* fieldsOf(shape);
+    else if (shape instanceof LazyStruct && (yield* shape.prepare(pace))) yield* fieldsOf(shape);
   }
   function* fieldsOf({ fields }: StructShape): Steps<void> {
     for (const { shape } of fields.values()) yield* below(shape);

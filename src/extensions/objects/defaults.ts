@@ -1,5 +1,5 @@
 import type { Budget } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Json, type Names, type Steps } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names, Pace, type Steps } from '../../meta/index.ts';
 import { budgetOfDefaults, validateDefaultByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { validateEmbedded } from './embedded.ts';
@@ -38,7 +38,9 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
     room: maxDefaultedInSchema,
   };
   const errors: FieldError[] = [];
+  const pace = new Pace();
   function* visit(schema: Structural, path: string, inMetadata: boolean): Steps<void> {
+    if (pace.over()) yield;
     const { default: value = null, items, properties, embeddedResource: embedded } = schema;
     // In the metadata of an embedded resource, unknown fields are those that no resource has.
     const inOwn = inMetadata && !embedded;
@@ -51,7 +53,7 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
     }
   }
   // The default of the root is an object of its own, too.
-  yield* visit({ ...schema, embeddedResource: true }, path, false);
+  yield* visit({ ...schema, embeddedResource: true, has: { ...schema.has, embedded: true } }, path, false);
   return errors;
 }
 

@@ -17,7 +17,6 @@ import {
 import { compile } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
-import { anywhere } from './anywhere.ts';
 
 /** How many visits the check of the metadata of an embedded resource counts as. */
 const metadataVisits = 50;
@@ -36,7 +35,7 @@ interface Found {
 }
 
 function* check(schema: Structural, value: Json, path: string, findings: Found): Steps<void> {
-  if (!mayHoldEmbedded(schema)) return;
+  if (!schema.has.embedded) return;
   if (findings.pace.over()) yield;
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -57,9 +56,6 @@ function* check(schema: Structural, value: Json, path: string, findings: Found):
     }
   }
 }
-
-/** Whether a value of the schema may have an embedded resource. */
-const mayHoldEmbedded = anywhere(({ embeddedResource }) => embeddedResource);
 
 function checkEmbedded(object: JsonObject, prefix: string, { names, errors }: Found): void {
   const { apiVersion, kind, metadata } = object;

@@ -11,7 +11,6 @@ import {
   setKey,
 } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
-import { anywhere } from './anywhere.ts';
 
 /** The duplicates in the lists of type `set` and `map` of a value. `path` is that of the value, empty at the top. */
 export function* validateListTypes(schema: Structural, value: Json, path = ''): Steps<FieldError[]> {
@@ -26,13 +25,13 @@ interface Found {
 }
 
 function* check(schema: Structural, value: Json, path: string, findings: Found): Steps<void> {
-  if (!mayHoldListTypes(schema)) return;
+  if (!schema.has.listTypes) return;
   if (findings.pace.over()) yield;
   if (Array.isArray(value)) {
     if (schema.listType === 'set') yield* checkSet(value, path, findings);
     else if (schema.listType === 'map') yield* checkMap(schema, value, path, findings);
     const { items } = schema;
-    if (items === undefined || !mayHoldListTypes(items)) return;
+    if (items === undefined || !items.has.listTypes) return;
     for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, findings);
   } else if (isJsonObject(value)) {
     const { properties, additionalProperties: additional } = schema;
@@ -44,9 +43,6 @@ function* check(schema: Structural, value: Json, path: string, findings: Found):
     }
   }
 }
-
-/** Whether a value of the schema may have a list of type `set` or `map`. */
-const mayHoldListTypes = anywhere(({ listType }) => listType === 'set' || listType === 'map');
 
 const asItIs = (item: Json): Json => item;
 

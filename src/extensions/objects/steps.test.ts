@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { prepareShapes } from '../../merge/index.ts';
 import { type Json, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
+import { ruleValidator } from '../rules/evaluate.ts';
 import { structuralOf } from '../structural.ts';
 import { Correlation } from './correlation.ts';
+import { validateDefaults } from './defaults.ts';
+import { validateEmbedded } from './embedded.ts';
+import { structSchemaOf } from './struct-schema.ts';
 import { validateLists, validateValue } from './validate.ts';
 import { valueSchemaOf } from './value-schema.ts';
 
@@ -88,6 +93,50 @@ describe('the validation of large custom objects pauses in proportion to their s
     const { pauses, result } = ofValue({ ...text, pattern: '(a|b|c)*a(a|b|c){300}[de]' }, random);
     expect(pauses).toBeGreaterThan(10);
     expect(result).toHaveLength(1);
+  });
+});
+
+describe('a schema with many properties', () => {
+  /** So many objects of ten texts each. */
+  const schemaOf = (count: number) => ({
+    type: 'object',
+    properties: Object.fromEntries(times(count, (i) => [`o${i}`, { type: 'object', properties: fields }])),
+  });
+  const fields = Object.fromEntries(times(10, (i) => [`f${i}`, text]));
+
+  it.each<readonly [string, (schema: JsonObject) => { readonly pauses: number }]>([
+    ['its defaults are validated', (schema) => paused(validateDefaults(structuralOf(schema, names), '', names))],
+    [
+      'its shapes are prepared',
+      (schema) => {
+        const structural = structuralOf(schema, names);
+        return paused(
+          prepareShapes(
+            structSchemaOf(() => structural, 'example.com/v1.Test'),
+            names,
+          ),
+        );
+      },
+    ],
+  ])('pauses in proportion to their number when %s', (_, run) => {
+    const [one, two] = [run(schemaOf(1_000)).pauses, run(schemaOf(2_000)).pauses];
+    expect(one).toBeGreaterThanOrEqual(10);
+    expect(two).toBeGreaterThanOrEqual(1.5 * one);
+    expect(two).toBeLessThanOrEqual(2.5 * one);
+  });
+
+  it('is not searched for rules, embedded resources and types of lists when an object is validated', () => {
+    const structural = structuralOf(schemaOf(1_000), names);
+    const { properties } = structural;
+    const searched = vi.fn();
+    for (const method of ['values', 'entries', Symbol.iterator] as const) {
+      Object.defineProperty(properties, method, { value: searched });
+    }
+    const object = { o7: { f1: 'a' } };
+    expect(paused(validateLists(structural, object, undefined)).result).toEqual([]);
+    expect(paused(validateEmbedded(structural, object, names)).result).toEqual([]);
+    expect(ruleValidator(structural)).toBeUndefined();
+    expect(searched).not.toHaveBeenCalled();
   });
 });
 

@@ -16,7 +16,7 @@ import {
 import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
 
-import { hasRules, type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
+import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
 /** What one evaluation of an expression may cost. */
 const maxCallCost = 1_000_000;
@@ -47,7 +47,7 @@ export type RuleValidator = (
 
 /** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
 export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
-  if (!hasRules(structural)) return undefined;
+  if (!structural.has.rules) return undefined;
   return function* (value, correlation, { path = '', warn, budget = new Budget(maxObjectCost) } = {}) {
     const run = new Run(warn, budget);
     const plan = planOf(structural, isResource);

@@ -1,7 +1,6 @@
 /** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
 import type { Program, ReadJson } from '../../cel/index.ts';
 import type { Steps } from '../../meta/index.ts';
-import { anywhere } from '../objects/anywhere.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { compileRule } from './compile.ts';
 import { minSizeOf } from './sizes.ts';
@@ -84,9 +83,6 @@ function keep(node: PlanNode, size: number): void {
   }
 }
 
-/** Whether a schema has rules, at any depth. */
-export const hasRules = anywhere(({ rules }) => rules.length > 0);
-
 const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>();
 
 /** The plan of a schema; undefined when it has no rules. */
@@ -100,6 +96,7 @@ export function planOf(structural: Structural, isResource: boolean): PlanNode | 
 }
 
 function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
+  if (!structural.has.rules) return undefined;
   const node = new PlanNode(structural, isResource);
   const { items, additionalProperties: values } = structural;
   const inner = (child: Structural) => planOf(child, child.embeddedResource);

@@ -4,7 +4,6 @@ import { type FieldError, fieldError, type Json, type Names, type Steps } from '
 import type { Rule, Structural } from '../structural.ts';
 import { type CompiledRule, compileRule, type StoredExpressions } from './compile.ts';
 import { excessText, factorOf, maxRuleCost, TotalCost, totalOf } from './cost.ts';
-import { hasRules } from './plan.ts';
 import { bindingOf } from './types.ts';
 
 export interface RuleValidation {
@@ -31,7 +30,7 @@ export function* validateRules(structural: Structural, path: string, validation:
   const errors: FieldError[][] = [];
   const property = `${validation.names.extension}validations`;
   function* visit(node: Structural, place: Place): Steps<void> {
-    if (!hasRules(node)) return;
+    if (!node.has.rules) return;
     const { count, uncorrelated } = place;
     const factor = factorOf(node);
     const inner = { count: count === undefined || factor === undefined ? undefined : count * factor, uncorrelated };

@@ -13,15 +13,20 @@ import { follow } from './follow.ts';
 async function following(made: Bench, turns?: Turns) {
   const state = new Map<string, string | undefined>();
   let told = 0;
+  const order: string[] = [];
   const follower: ObjectFollower = (namespace, name, object) => {
     told += 1;
+    order.push(name);
     const key = `${namespace}/${name}`;
     if (object === undefined) state.delete(key);
     else state.set(key, JSON.stringify(object['data']));
   };
   await follow(made.registry.find('', 'v1', 'configmaps') as Resource, follower, {}, turns);
-  return { state, told: () => told };
+  return { state, told: () => told, order };
 }
+
+const revisionOf = async ({ registry, target }: Bench, name: string) =>
+  (await registry.get(target('configmaps', { name }), {})).revision;
 
 const createMany = ({ create }: Bench, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => create('configmaps', note(`n${i}`))));
@@ -38,6 +43,28 @@ describe('follow', () => {
     expect(state.get('ns/new')).toBe('{"a":"3"}');
     await made.write('configmaps', { name: 'new' }, remove());
     expect([state.has('ns/new'), told()]).toEqual([false, 603]);
+  });
+
+  it('reads a large object in turns before its write is answered, and the changes behind it are reported later', async () => {
+    const made = followedBench();
+    const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 'x'.repeat(25)]));
+    const { length } = JSON.stringify(data);
+    await made.create('configmaps', note('old', data));
+    const turns = new EveryStep();
+    const { state, order } = await following(made, turns);
+    expect([state.get('ns/old')?.length, turns.count > 10]).toEqual([length, true]);
+    turns.count = 0;
+    const changes = [
+      made.create('configmaps', note('large', data)),
+      made.create('configmaps', note('small')),
+      made.write('configmaps', { name: 'old' }, remove()),
+    ];
+    await Promise.all(changes);
+    const revisions = await Promise.all(['large', 'small'].map((name) => revisionOf(made, name)));
+    const inOrder = (revisions[0] as number) < (revisions[1] as number) ? ['large', 'small'] : ['small', 'large'];
+    expect(order.filter((name) => name !== 'old')).toEqual(inOrder);
+    expect([state.get('ns/large')?.length, state.has('ns/old')]).toEqual([length, false]);
+    expect(turns.count).toBeGreaterThan(10);
   });
 
   it('misses no change during the first pass', async () => {

@@ -1,14 +1,25 @@
-import type { CachedObject } from '../../cache/index.ts';
-import { type ApiObject, serverTurns } from '../../meta/index.ts';
+import type { CachedObject, WatchCache } from '../../cache/index.ts';
+import { type ApiObject, atOnce, inTurns, type Steps, serverTurns } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
-import { isCorrupt, readObject } from '../stored/read.ts';
+import { isCorrupt, readObjectInSteps } from '../stored/read.ts';
 import type { FollowOptions, ObjectFollower } from '../types.ts';
 
-/** The object; undefined when it is corrupt. */
-function readable(format: Resource['format'], cached: CachedObject): ApiObject | undefined {
-  if (isCorrupt(cached)) return undefined;
+/** From this length on (bytes) an object is read in turns before it is reported. */
+const longBytes = 256 * 1024;
+
+/** The reports for which an object is still being read. */
+const unfinished = new WeakMap<WatchCache, Set<Promise<void>>>();
+
+/** Resolves once every change that the cache has now is reported to those who follow the resource. */
+export async function changesReported(cache: WatchCache): Promise<void> {
+  await Promise.all(unfinished.get(cache) ?? []);
+}
+
+/** The object; undefined when it is corrupt, or deleted: `cached` is undefined. */
+function* readable(format: Resource['format'], cached: CachedObject | undefined): Steps<ApiObject | undefined> {
+  if (cached === undefined || isCorrupt(cached)) return undefined;
   try {
-    return readObject(format, cached);
+    return yield* readObjectInSteps(format, cached);
   } catch {
     format.report(cached.key, cached.revision);
     return undefined;
@@ -29,22 +40,44 @@ export async function follow(
 ): Promise<void> {
   const { cache, format, keyPrefix } = resource;
   if (!late) checkFollowed(resource);
+  // A change is reported at once, unless it, or one before it, is long to read.
+  const running = unfinished.get(cache) ?? new Set();
+  unfinished.set(cache, running);
+  let last: Promise<void> | undefined;
+  const tell = ({ namespace, name }: CachedObject, object: ApiObject | undefined) => follower(namespace, name, object);
+  const reportInTurns = async (
+    before: Promise<void> | undefined,
+    cached: CachedObject,
+    steps: ReturnType<typeof readable>,
+  ) => {
+    await before;
+    tell(cached, await inTurns(steps, turns));
+  };
   const report = (cached: CachedObject, deleted: boolean) => {
-    const { namespace, name } = cached;
-    follower(namespace, name, deleted ? undefined : readable(format, cached));
+    const steps = readable(format, deleted ? undefined : cached);
+    if (last === undefined && (deleted || cached.bytes.length < longBytes)) return tell(cached, atOnce(steps));
+    const next = reportInTurns(last, cached, steps);
+    last = next;
+    running.add(next);
+    void next.then(() => {
+      running.delete(next);
+      if (last === next) last = undefined;
+    });
   };
   await cache.ready();
-  // A change during the first pass is reported at once, and again when the pass reaches the object.
+  // A change during the first pass is reported in its order, and again when the pass reaches the object.
   cache.listen(report);
   // After a pause the pass continues in the latest state.
-  for (let after = ''; ; await turns.next()) {
+  for (let after = ''; ; ) {
     let paused = false;
     for (const cached of cache.snapshot().range(keyPrefix, after)) {
       report(cached, false);
       after = cached.key;
-      paused = turns.over;
+      paused = last !== undefined || turns.over;
       if (paused) break;
     }
     if (!paused) return;
+    await last;
+    if (turns.over) await turns.next();
   }
 }

@@ -3,6 +3,7 @@ import type { CachedObject } from '../../cache/index.ts';
 import { prepareShapes } from '../../merge/index.ts';
 import { atOnce, inTurns, StatusError, serverTurns, statusError, type Turns } from '../../meta/index.ts';
 import { largeBytes, type RegistryContext, turnsOf } from '../context.ts';
+import { changesReported } from '../read/follow.ts';
 import { objectKey, versionOf } from '../resource/target.ts';
 import { toOwnVersion } from '../stored/convert.ts';
 import { describeInSteps } from '../stored/describe.ts';
@@ -41,7 +42,10 @@ export async function write(
   const written = request.deletion?.unsafe === true ? removeUnreadable(request) : attemptUntilDone(request);
   const { result, revision } = await written;
   const { cache, definition } = target.resource;
-  if (definition.followed === true) await cache.reach(revision, followMs);
+  if (definition.followed === true) {
+    await cache.reach(revision, followMs);
+    await changesReported(cache);
+  }
   return result;
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type ByteString, bufferOf, type JsonObject } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { fakeInitializer, outcome, podOf, requestFor } from '../testing/initializer.ts';
 import { imagePolicyWebhook } from './image-policy-webhook.ts';
 
@@ -23,17 +24,18 @@ function pluginOf(settings: JsonObject, ...answers: readonly (JsonObject | Error
     },
   });
   const annotations: { [key: string]: string } = {};
+  const turns = new EveryStep();
   const ask = async (pod: JsonObject, subresource = '') => {
     const annotate = (key: string, value: string) => {
       annotations[key] = value;
     };
-    const found = await outcome(plugin, requestFor('pods', pod, { subresource, annotate }));
+    const found = await outcome(plugin, requestFor('pods', pod, { subresource, annotate, turns }));
     return typeof found === 'string' ? found : { metadata: found['metadata'] };
   };
   const pass = (seconds: number) => {
     now += seconds * 1_000;
   };
-  return { ask, asked, annotations, pass };
+  return { ask, asked, annotations, pass, turns };
 }
 const allowed = { allowed: true };
 const pod = (image: string, annotations: JsonObject = {}) => ({ ...podOf({ image }), metadata: { annotations } });
@@ -66,6 +68,14 @@ it('keeps no verdict of a long answer, and at most 100 audit annotations of one'
   expect(asked).toHaveLength(2);
 });
 
+it('reads a long answer in turns, and rejects one with too many fields', async () => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, 'v']));
+  const { ask, turns } = pluginOf({}, { ...allowed, details: many(15_000) }, { ...allowed, details: many(20_001) });
+  expect(await ask(pod('a'))).toHaveProperty('metadata');
+  expect(turns.count).toBeGreaterThan(10);
+  expect(await ask(pod('b'))).toMatch(/must respond with a ImageReview of .*, with at most 20000 fields and items/);
+});
+
 it.each<[string, JsonObject | Error, string]>([
   ['denies', { allowed: false }, 'one or more images rejected by webhook backend'],
   [
@@ -78,7 +88,7 @@ it.each<[string, JsonObject | Error, string]>([
   [
     'answers something else',
     { kind: 'Status' },
-    'the image policy webhook must respond with a ImageReview of imagepolicy.k8s.io/v1alpha1',
+    'the image policy webhook must respond with a ImageReview of imagepolicy.k8s.io/v1alpha1, with at most 20000 fields and items',
   ],
 ])('rejects the pod when the webhook %s', async (_, answer, message) => {
   expect(await pluginOf({}, answer).ask(pod('a'))).toBe(message);

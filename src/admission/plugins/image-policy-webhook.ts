@@ -1,5 +1,18 @@
 import { createHash } from 'node:crypto';
-import { encodeText, isJsonObject, type JsonObject, readJsonText, setKey } from '../../meta/index.ts';
+import { parseAnyJsonInSteps } from '../../codec/index.ts';
+import {
+  encodeText,
+  inTurns,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  StatusError,
+  type Steps,
+  serverTurns,
+  setKey,
+  type Turns,
+} from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Pod } from '../../types/core-v1.ts';
 import { forbidden, on, typedRequest } from '../request.ts';
@@ -17,6 +30,8 @@ interface Verdict {
 /** How many verdicts are kept, and the longest answer whose verdict is (bytes). */
 const maxVerdicts = 1024;
 const maxKeptAnswer = 16 * 1024;
+/** How many fields and list items an answer may have. */
+const maxMembers = 20_000;
 /** How many audit annotations of one answer are kept. */
 const maxAnnotations = 100;
 
@@ -39,13 +54,13 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
     const [oldest] = verdicts.keys();
     if (verdicts.size > maxVerdicts && oldest !== undefined) verdicts.delete(oldest);
   };
-  const ask = async (spec: JsonObject): Promise<Verdict> => {
+  const ask = async (spec: JsonObject, turns: Turns): Promise<Verdict> => {
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = verdicts.get(key);
     if (known !== undefined && clock.monotonic() < known.until) return known.verdict;
     const review = { kind: 'ImageReview', apiVersion: `imagepolicy.${names.domain}/v1alpha1`, metadata: {}, spec };
     const answer = await reviewImages(encodeText(JSON.stringify({ ...review, status: { allowed: false } })));
-    const verdict = readVerdict(Buffer.from(answer).toString(), review);
+    const verdict = await inTurns(readVerdict(answer, review), turns);
     if (answer.length <= maxKeptAnswer) keep(key, verdict);
     return verdict;
   };
@@ -57,7 +72,7 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
       if (pod === undefined) return;
       let verdict: Verdict;
       try {
-        verdict = await ask(specOf(pod, request, domain));
+        verdict = await ask(specOf(pod, request, domain), request.turns ?? serverTurns());
       } catch (error) {
         if (!defaultAllow) throw forbidden(request, error instanceof Error ? error.message : String(error));
         request.annotate?.(`${audit}failed-open`, 'true');
@@ -65,9 +80,7 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
         pod.metadata.annotations[`alpha.${domain}/failed-open`] = 'true';
         return;
       }
-      for (const [key, value] of Object.entries(verdict.auditAnnotations).slice(0, maxAnnotations)) {
-        request.annotate?.(audit + key, value);
-      }
+      for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(audit + key, value);
       if (verdict.allowed) return;
       const { reason } = verdict;
       throw forbidden(
@@ -97,27 +110,44 @@ function specOf({ metadata, spec = {} }: ObjectOf<typeof Pod>, request: Admissio
   };
 }
 
-/** Throws an Error for what is not an ImageReview. */
-function readVerdict(
-  text: string,
+/** @throws Error for an answer that is not an ImageReview */
+function* readVerdict(
+  answer: Uint8Array,
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
-): Verdict {
-  const review = readJsonText(text);
+): Steps<Verdict> {
+  const review = yield* readJson(answer);
   if (review === undefined || !isJsonObject(review) || review['kind'] !== kind || review['apiVersion'] !== apiVersion) {
-    throw new Error(`the image policy webhook must respond with a ${kind} of ${apiVersion}`);
+    const limit = `at most ${maxMembers} fields and items`;
+    throw new Error(`the image policy webhook must respond with a ${kind} of ${apiVersion}, with ${limit}`);
   }
-  const {
-    allowed,
-    reason,
-    auditAnnotations = {},
-  } = isJsonObject(review['status'] ?? null) ? (review['status'] as JsonObject) : {};
+  const status = review['status'] ?? null;
+  const { allowed, reason, auditAnnotations } = isJsonObject(status) ? status : {};
   return {
     allowed: allowed === true,
     reason: typeof reason === 'string' ? reason : '',
-    auditAnnotations: isJsonObject(auditAnnotations)
-      ? Object.fromEntries(
-          Object.entries(auditAnnotations).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
-        )
-      : {},
+    auditAnnotations: isJsonObject(auditAnnotations) ? firstTexts(auditAnnotations) : {},
   };
+}
+
+/** Undefined: the answer is not JSON, or exceeds the limits. */
+function* readJson(answer: Uint8Array): Steps<Json | undefined> {
+  try {
+    const { value } = yield* parseAnyJsonInSteps(answer, MAX_DEPTH, maxMembers);
+    return value;
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+function firstTexts(values: JsonObject): Verdict['auditAnnotations'] {
+  const texts: { [key: string]: string } = {};
+  let count = 0;
+  for (const key of Object.keys(values)) {
+    const value = values[key];
+    if (typeof value !== 'string') continue;
+    setKey(texts, key, value);
+    if (++count === maxAnnotations) break;
+  }
+  return texts;
 }

@@ -92,7 +92,8 @@ export function* readAnswerInSteps(
   const apiVersion = textIn(review, 'apiVersion');
   const kind = textIn(review, 'kind');
   checkType(version, { apiVersion, kind }, names);
-  const { response } = decoded(review, names);
+  yield;
+  const { response } = yield* decodedInSteps(review, names);
   const unverified = (why: string) => new BadReview(why, true);
   if (!response) throw unverified('webhook response was absent');
   const { allowed = false, status, patch = '', patchType, auditAnnotations = {}, warnings = [] } = response;
@@ -158,10 +159,10 @@ function checkType(version: ReviewVersion, { apiVersion, kind }: { apiVersion: s
   );
 }
 
-function decoded(review: JsonObject, names: Names): AdmissionReview {
+function* decodedInSteps(review: JsonObject, names: Names): Steps<AdmissionReview> {
   try {
     const response = getKey(review, 'response') ?? null;
-    return compile(AdmissionReview, names).decode({ response }).value as AdmissionReview;
+    return (yield* compile(AdmissionReview, names).decodeInSteps({ response })).value as AdmissionReview;
   } catch (error) {
     if (error instanceof StatusError) throw new BadReview(error.message);
     throw error;

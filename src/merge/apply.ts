@@ -17,7 +17,7 @@ import { isEmpty } from './field-set.ts';
 import { filterFieldsInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
 import {
-  decodeManagedFields,
+  decodeManagedFieldsInSteps,
   encodeManagedFields,
   type ManagedEntry,
   sameManager,
@@ -153,7 +153,7 @@ function* entriesBeforeApply(
   live: ApiObject | undefined,
   writer: Writer,
 ): WaitingSteps<ManagedEntry[]> {
-  const entries = yield* reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
+  const entries = yield* reconcileEntries(type, yield* decodeManagedFieldsInSteps(live?.metadata.managedFields));
   if (live === undefined || entries.length > 0) return entries;
   const { apiVersion, subresource = '', now } = writer;
   const comparisons = new Comparisons({ ...type, version: () => version }, apiVersion, undefined, live);

@@ -1,4 +1,5 @@
 import {
+  atOnce,
   equalInSteps,
   isJsonObject,
   type Json,
@@ -7,9 +8,10 @@ import {
   Pace,
   StatusError,
   type Steps,
+  sortedInSteps,
 } from '../meta/index.ts';
-import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
-import { isLargeSet, toFieldsV1InSteps } from './field-set-steps.ts';
+import { equalSets, type FieldSet, isEmpty } from './field-set.ts';
+import { isLargeSet, toFieldsV1InSteps, unionOfInSteps } from './field-set-steps.ts';
 import { parseFieldsV1InSteps } from './fields-v1.ts';
 
 /** An entry of `metadata.managedFields`: a field manager, its operation and version, and the fields that it owns. */
@@ -67,12 +69,20 @@ export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ 
  * Decodes the `metadata.managedFields` of a stored object.
  * @throws StatusError 500 when this server cannot have written them.
  */
-export function decodeManagedFields(entries: Json | undefined): ManagedEntry[] {
-  return entriesOf(entries).map((entry) => {
+export const decodeManagedFields = (entries: Json | undefined): ManagedEntry[] =>
+  atOnce(decodeManagedFieldsInSteps(entries));
+
+/** The same in steps: there may be thousands of entries. */
+export function* decodeManagedFieldsInSteps(entries: Json | undefined): Steps<ManagedEntry[]> {
+  const pace = new Pace();
+  const managers: ManagedEntry[] = [];
+  for (const entry of entriesOf(entries)) {
+    if (pace.over()) yield;
     const { fieldsV1, ...decoded } = decodeEntry(entry);
     if (!isJsonObject(fieldsV1)) throw undecodable('fieldsV1 is not an object');
-    return { ...decoded, fields: fieldsV1 as FieldSet };
-  });
+    managers.push({ ...decoded, fields: fieldsV1 as FieldSet });
+  }
+  return managers;
 }
 
 /** Decodes the `metadata.managedFields` of a request; undefined when they are empty or invalid. */
@@ -126,7 +136,8 @@ export function* encodeManagedFields(
 ): Steps<Json[] | undefined> {
   const pace = new Pace();
   const entries: JsonObject[] = [];
-  for (const entry of managers.filter(({ fields }) => !isEmpty(fields)).sort(byOperationAndTime)) {
+  const owners = managers.filter(({ fields }) => !isEmpty(fields));
+  for (const entry of yield* sortedInSteps(owners, byOperationAndTime)) {
     if (pace.over(entryVisits)) yield;
     entries.push(yield* encodeEntry(entry));
   }
@@ -168,10 +179,11 @@ const ancient = 'ancient-changes';
 /**
  * The entries with the oldest `Update` entries beyond the limit merged into one `ancient-changes` entry per version.
  */
-export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
-  const oldestFirst = entries.filter(({ operation }) => operation === 'Update').sort(byOperationAndTime);
-  let count = oldestFirst.length;
+export function* capUpdateManagers(entries: ManagedEntry[]): Steps<ManagedEntry[]> {
+  const updates = entries.filter(({ operation }) => operation === 'Update');
+  let count = updates.length;
   if (count <= maxUpdateManagers) return entries;
+  const oldestFirst = yield* sortedInSteps(updates, byOperationAndTime);
   const buckets = new Map<string, ManagedEntry[]>();
   for (const entry of oldestFirst) if (entry.manager === ancient) buckets.set(entry.apiVersion, [entry]);
   for (const entry of oldestFirst) {
@@ -188,7 +200,7 @@ export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
   for (const [apiVersion, bucket] of buckets) {
     if (bucket.length === 1) continue;
     for (const entry of bucket) remaining.delete(entry);
-    const fields = unionOf(bucket.map((entry) => entry.fields));
+    const fields = yield* unionOfInSteps(bucket.map((entry) => entry.fields));
     const time = bucket.at(-1)?.time;
     remaining.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }
@@ -212,7 +224,8 @@ export function* admittedManagedFields(
 /** Whether two lists of managedFields are equal except for their times. */
 export function* sameManagedFields(a: Json | undefined, b: Json | undefined): Steps<boolean> {
   if (a === b) return true;
-  const [before, after] = [decodeManagedFields(a), decodeManagedFields(b)];
+  const before = yield* decodeManagedFieldsInSteps(a);
+  const after = yield* decodeManagedFieldsInSteps(b);
   if (before.length !== after.length) return false;
   const byKey = new Map(after.map((entry) => [entryKey(entry), entry]));
   const pace = new Pace();

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce, type Json, type JsonObject, StatusError } from '../meta/index.ts';
-import { equalSets, pathsOf } from './field-set.ts';
-import { decodeManagedFields, type ManagedEntry, sameManagedFields } from './managed-fields.ts';
+import { atOnce, type Json, type JsonObject, StatusError, type Steps } from '../meta/index.ts';
+import { equalSets, pathsOf, unionOf } from './field-set.ts';
+import { unionOfInSteps } from './field-set-steps.ts';
+import {
+  capUpdateManagers,
+  decodeManagedFields,
+  decodeManagedFieldsInSteps,
+  encodeManagedFields,
+  type ManagedEntry,
+  sameManagedFields,
+} from './managed-fields.ts';
 import { fieldPath, pathText } from './path.ts';
 import { toParentManagedFields, toScaleManagedFields } from './scale.ts';
 import { apply, forceApply, run, type Step, set, update } from './testing/scenario.ts';
@@ -31,7 +39,30 @@ const shared = (managedFields: Json[]): Step[] => [
 ];
 const eachOne = shared(entries(most, 'Apply', (i) => ({ 'f:data': { [`f:k${i}`]: {} } })));
 
+/** How often a computation pauses, and its result. */
+function paused<T>(steps: Steps<T>): { readonly pauses: number; readonly result: T } {
+  for (let pauses = 0; ; pauses++) {
+    const step = steps.next();
+    if (step.done === true) return { pauses, result: step.value };
+  }
+}
+
 describe('many managers', () => {
+  it('are decoded, joined and encoded in steps', () => {
+    const list = entries(most, 'Apply', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
+    const { pauses, result: decoded } = paused(decodeManagedFieldsInSteps(list));
+    expect(pauses).toBeGreaterThanOrEqual(most / 1_000);
+    const sets = decoded.map(({ fields }) => fields);
+    const joined = paused(unionOfInSteps(sets));
+    expect(equalSets(joined.result, unionOf(sets))).toBe(true);
+    expect(joined.pauses).toBeGreaterThanOrEqual(most / 1_000);
+    const { pauses: encoding } = paused(encodeManagedFields(decoded.toReversed(), undefined));
+    expect(encoding).toBeGreaterThanOrEqual((2 * most) / 1_000);
+    const updates = entries(most, 'Update', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
+    const { pauses: capping } = paused(capUpdateManagers(decodeManagedFields(updates)));
+    expect(capping).toBeGreaterThanOrEqual((2 * most) / 1_000);
+  });
+
   it('with Update entries are merged except for the last ten', () => {
     const managedFields = entries(3 * most, 'Update', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
     const { managers } = run([update('x', { metadata: { managedFields } })]);

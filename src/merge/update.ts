@@ -11,7 +11,7 @@ import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {
   capUpdateManagers,
-  decodeManagedFields,
+  decodeManagedFieldsInSteps,
   decodeSentManagedFields,
   encodeManagedFields,
   type ManagedEntry,
@@ -61,7 +61,7 @@ export function* updateManagedFields({ type, writer, before, after }: Update): W
   const self = yield* writerEntry(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
   yield;
   if (self !== undefined) left.push(self);
-  return yield* encodeManagedFields(capUpdateManagers(left), stored);
+  return yield* encodeManagedFields(yield* capUpdateManagers(left), stored);
 }
 
 /** The writer's entry; undefined when it owns no field. Its time changes when the write assigns a field. */
@@ -84,13 +84,13 @@ function* initialEntries(before: ApiObject | undefined, after: ApiObject, subres
     const entries = yield* decodeSentManagedFields(sent);
     if (entries !== undefined) return entries;
   }
-  return decodedOrNone(stored);
+  return yield* decodedOrNone(stored);
 }
 
 /** No entries when the stored managed fields cannot be decoded. */
-function decodedOrNone(stored: Json | undefined): ManagedEntry[] {
+function* decodedOrNone(stored: Json | undefined): Steps<ManagedEntry[]> {
   try {
-    return decodeManagedFields(stored);
+    return yield* decodeManagedFieldsInSteps(stored);
   } catch (error) {
     if (error instanceof StatusError) return [];
     throw error;

@@ -233,6 +233,7 @@ function* fieldInSteps(number: number, shape: FieldShape[1], value: Json): Steps
   yield;
   if (shape === 'Any') {
     const text = yield* stringifyYamlInSteps(value);
+    yield;
     return [encode(() => writeSized(number, () => writeText(2, text)))];
   }
   if (!shape.endsWith('[]')) return sized(number, yield* messageInSteps(shape as MessageName, value));

@@ -217,7 +217,8 @@ export interface Registry {
   /**
    * Calls `follower` with every object of a resource, such as `roles.rbac.example.org`, and from then on with every change
    * as the watch cache applies it: for a write by this server before it is answered, if the resource is declared as
-   * followed. Resolves after the first call for each object. @throws StatusError when the registry is closed before
+   * followed. A large object is read in turns first, and later changes wait for it, so that the order stays. Resolves
+   * after the first call for each object. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower, options?: FollowOptions): Promise<void>;
   /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */

@@ -68,8 +68,11 @@ function* validateDefault(
   const at = `${path}.default`;
   const errors: FieldError[] = [];
   const walk = { names, dropped: false, lenient: true, room: shared.room };
+  yield;
+  const form = formOf(schema);
+  yield;
   try {
-    normalize(formOf(schema), value, walk);
+    normalize(form, value, walk);
   } catch (error) {
     if (!(error instanceof DefaultsTooLarge)) throw error;
     const why = `defaults within the defaults of a schema must take no more than ${maxDefaultedInSchema} bytes in all`;
@@ -77,6 +80,7 @@ function* validateDefault(
   }
   shared.room = walk.room;
   if (walk.dropped && !mayHaveUnknown) errors.push(fieldError.invalid(at, value, 'must not have unknown fields'));
+  yield;
   const embedded = yield* validateEmbedded(schema, value, names, at);
   if (embedded.length > 0) return [...errors, ...embedded];
   const invalid = yield* validateValue(valuesOf(schema.schema), value, at);

@@ -35,6 +35,7 @@ const protobufTypeV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protob
 
 function* jsonField(_part: Part, name: string, value: JsonObject, first: boolean): Steps<Uint8Array[]> {
   const text = yield* stringifyJsonInSteps(value);
+  yield;
   return [Buffer.from(`${first ? '' : ','}${JSON.stringify(name)}:${text}`)];
 }
 

@@ -12,7 +12,8 @@ const unfinished = new WeakMap<WatchCache, Set<Promise<void>>>();
 
 /** Resolves once every change that the cache has now is reported to those who follow the resource. */
 export async function changesReported(cache: WatchCache): Promise<void> {
-  await Promise.all(unfinished.get(cache) ?? []);
+  const running = unfinished.get(cache);
+  if (running !== undefined) await Promise.all([...running]);
 }
 
 /** The object; undefined when it is corrupt, or deleted: `cached` is undefined. */
@@ -41,7 +42,7 @@ export async function follow(
   const { cache, format, keyPrefix } = resource;
   if (!late) checkFollowed(resource);
   // A change is reported at once, unless it, or one before it, is long to read.
-  const running = unfinished.get(cache) ?? new Set();
+  const running = unfinished.get(cache) ?? new Set<Promise<void>>();
   unfinished.set(cache, running);
   let last: Promise<void> | undefined;
   const tell = ({ namespace, name }: CachedObject, object: ApiObject | undefined) => follower(namespace, name, object);

@@ -49,7 +49,7 @@ describe('the events of a watch', () => {
   });
 
   describe('of a large object', () => {
-    const large = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'value']));
+    const large = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 'value']));
     /** A watch from before the changes of three objects, of which the second is large. */
     const watchThree = async (run: string) => {
       const { revision } = await server.registry.list(target, {});

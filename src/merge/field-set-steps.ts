@@ -14,7 +14,6 @@ import {
   leaf,
   subtractNode,
   toNode,
-  unionOf,
   withItself,
 } from './field-set.ts';
 import { sorted } from './fields-v1.ts';
@@ -29,18 +28,6 @@ const isNothing = (set: FieldSet): boolean => !isKnownLarge(set as JsonObject) &
 export function* unionInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   if (isNothing(b)) return a;
   return isNothing(a) ? b : yield* joinInSteps(a, b, new Pace());
-}
-
-/** So many sets are joined in one step. */
-const setsPerStep = 500;
-
-/** The union of any number of sets. */
-export function* unionOfInSteps(sets: readonly FieldSet[]): Steps<FieldSet> {
-  if (sets.length <= setsPerStep) return unionOf(sets);
-  yield;
-  const middle = sets.length >> 1;
-  const first = yield* unionOfInSteps(sets.slice(0, middle));
-  return yield* unionInSteps(first, yield* unionOfInSteps(sets.slice(middle)));
 }
 
 export function* differenceInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {

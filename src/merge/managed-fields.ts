@@ -10,8 +10,8 @@ import {
   type Steps,
   sortedInSteps,
 } from '../meta/index.ts';
-import { equalSets, type FieldSet, isEmpty } from './field-set.ts';
-import { isLargeSet, toFieldsV1InSteps, unionOfInSteps } from './field-set-steps.ts';
+import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
+import { isLargeSet, toFieldsV1InSteps } from './field-set-steps.ts';
 import { parseFieldsV1InSteps } from './fields-v1.ts';
 
 /** An entry of `metadata.managedFields`: a field manager, its operation and version, and the fields that it owns. */
@@ -196,11 +196,12 @@ export function* capUpdateManagers(entries: ManagedEntry[]): Steps<ManagedEntry[
       count--;
     }
   }
+  yield;
   const remaining = new Set(entries);
   for (const [apiVersion, bucket] of buckets) {
     if (bucket.length === 1) continue;
     for (const entry of bucket) remaining.delete(entry);
-    const fields = yield* unionOfInSteps(bucket.map((entry) => entry.fields));
+    const fields = unionOf(bucket.map((entry) => entry.fields));
     const time = bucket.at(-1)?.time;
     remaining.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }

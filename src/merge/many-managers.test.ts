@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atOnce, type Json, type JsonObject, StatusError, type Steps } from '../meta/index.ts';
-import { equalSets, pathsOf, unionOf } from './field-set.ts';
-import { unionOfInSteps } from './field-set-steps.ts';
+import { equalSets, pathsOf } from './field-set.ts';
 import {
   capUpdateManagers,
   decodeManagedFields,
@@ -48,19 +47,15 @@ function paused<T>(steps: Steps<T>): { readonly pauses: number; readonly result:
 }
 
 describe('many managers', () => {
-  it('are decoded, joined and encoded in steps', () => {
+  it('are decoded, sorted and encoded in steps', () => {
     const list = entries(most, 'Apply', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
     const { pauses, result: decoded } = paused(decodeManagedFieldsInSteps(list));
     expect(pauses).toBeGreaterThanOrEqual(most / 1_000);
-    const sets = decoded.map(({ fields }) => fields);
-    const joined = paused(unionOfInSteps(sets));
-    expect(equalSets(joined.result, unionOf(sets))).toBe(true);
-    expect(joined.pauses).toBeGreaterThanOrEqual(most / 1_000);
     const { pauses: encoding } = paused(encodeManagedFields(decoded.toReversed(), undefined));
     expect(encoding).toBeGreaterThanOrEqual((2 * most) / 1_000);
     const updates = entries(most, 'Update', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
     const { pauses: capping } = paused(capUpdateManagers(decodeManagedFields(updates)));
-    expect(capping).toBeGreaterThanOrEqual((2 * most) / 1_000);
+    expect(capping).toBeGreaterThanOrEqual(most / 1_000);
   });
 
   it('with Update entries are merged except for the last ten', () => {

@@ -1,6 +1,6 @@
 import type { JsonObject, Steps, WaitingSteps } from '../meta/index.ts';
-import { type FieldSet, isEmpty } from './field-set.ts';
-import { differenceInSteps, intersectionInSteps, unionOfInSteps } from './field-set-steps.ts';
+import { type FieldSet, isEmpty, unionOf } from './field-set.ts';
+import { differenceInSteps, intersectionInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
 import type { ManagedEntry } from './managed-fields.ts';
 import { fieldsToRemove, withNamedFields } from './reconcile.ts';
@@ -23,7 +23,7 @@ export function* prune(
   const shape = shapeIn(type, last.apiVersion);
   const whole = yield* inVersion(type, object, apiVersion, last.apiVersion);
   if (shape === undefined || whole === undefined) return object;
-  const owned = yield* managedIn(last.apiVersion, entries);
+  const owned = managedIn(last.apiVersion, entries);
   const released = yield* differenceInSteps(last.fields, owned);
   if (isEmpty(released)) return object;
   const toRemove = fieldsToRemove(shape, released, owned);
@@ -42,8 +42,8 @@ export function* prune(
 }
 
 /** Returns the union of the fields of all entries of one version. */
-const managedIn = (apiVersion: string, entries: readonly ManagedEntry[]): Steps<FieldSet> =>
-  unionOfInSteps(entries.filter((entry) => entry.apiVersion === apiVersion).map(({ fields }) => fields));
+const managedIn = (apiVersion: string, entries: readonly ManagedEntry[]): FieldSet =>
+  unionOf(entries.filter((entry) => entry.apiVersion === apiVersion).map(({ fields }) => fields));
 
 /** Returns the fields of the whole object that the pruned one lacks. */
 function* removedItems(shape: StructShape, whole: JsonObject, pruned: JsonObject): Steps<FieldSet> {
@@ -67,7 +67,7 @@ function* addBackOwnedItems(
   const prunedInVersion = yield* inVersion(type, pruned, from, version);
   if (shape === undefined || wholeInVersion === undefined || prunedInVersion === undefined) return pruned;
   const removed = yield* removedItems(shape, wholeInVersion, prunedInVersion);
-  const toRemove = yield* differenceInSteps(removed, withNamedFields(shape, yield* managedIn(version, entries)));
+  const toRemove = yield* differenceInSteps(removed, withNamedFields(shape, managedIn(version, entries)));
   yield;
   return (yield* inVersion(type, remove(shape, wholeInVersion, toRemove), version, from)) ?? pruned;
 }

@@ -35,7 +35,7 @@ export function createClient({ port, ca }: TestedServer): Client {
   let session: ClientHttp2Session | undefined;
   const opened = () => {
     if (session === undefined || session.closed || session.destroyed) {
-      session = connect(`https://127.0.0.1:${port}`, { ca });
+      session = connect(`https://127.0.0.1:${port}`, { ca, maxSessionMemory: 1_000 });
       session.on('error', () => {});
     }
     return session;

@@ -11,6 +11,7 @@ import { floodScenarios } from './floods.ts';
 import { largeObjectScenarios } from './large-objects.ts';
 import { massScenarios } from './masses.ts';
 import { objectScenarios } from './objects.ts';
+import { policyScenarios } from './policies.ts';
 import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
@@ -42,4 +43,5 @@ export const scenarios: readonly Scenario[] = [
   ...tokenScenarios,
   ...backendScenarios,
   ...massScenarios,
+  ...policyScenarios,
 ];

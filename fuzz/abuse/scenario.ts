@@ -93,6 +93,20 @@ export async function makePod(client: Client, port: number, podIp: string): Prom
   succeeded('the status of the pod', await client.http1(patch));
 }
 
+/** Makes config maps, a few at a time. A busy server may refuse one for now. */
+export async function makeConfigMaps(client: Client, count: number, object: (i: number) => object): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < count) {
+      const ask = asAdmin('POST', configMaps, object(next++));
+      let made = await client.http2(ask);
+      while (made.status === 429) made = await client.http2(ask);
+      succeeded('an object', made);
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
+}
+
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
 
 /** Lets bob get, list and watch config maps. */

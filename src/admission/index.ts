@@ -19,6 +19,7 @@ export type {
   Awaitable,
   CallingPlugin,
   CallWebhook,
+  Derivation,
   KindPlace,
   MutationCheck,
   MutationObserver,

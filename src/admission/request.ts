@@ -1,4 +1,4 @@
-import { type ObjectMeta, StatusError, statusError } from '../meta/index.ts';
+import { type Clock, type ObjectMeta, StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import type { ObjectOf, StructSchema } from '../schema/index.ts';
 import type { AdmissionOperation, AdmissionPlace, AdmissionRequest } from './types.ts';
 
@@ -32,3 +32,34 @@ export const forbidden = ({ resource, name, object }: Named, why: string): Statu
 
 /** A 500 without a reason: the configuration of the server or of a namespace is invalid. */
 export const misconfigured = (why: string): StatusError => new StatusError(500, '', why);
+
+/** The time for all webhooks and policies of a request (ms). */
+export const requestMs = 34_000;
+
+export const isOverdue = ({ began }: Pick<AdmissionRequest, 'began'>, clock: Pick<Clock, 'now'>): boolean =>
+  clock.now() >= began + requestMs;
+
+/** The 504 of a request whose time is up. */
+export const overdue = (): StatusError =>
+  new StatusError(
+    504,
+    'Timeout',
+    'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    {},
+  );
+
+/** The turns in which webhooks and policies are applied to a request. They end with a StatusError 504 once its time is up. */
+export function admissionTurns(
+  { began, turns = serverTurns() }: Pick<AdmissionRequest, 'began' | 'turns'>,
+  clock: Pick<Clock, 'now'>,
+): Turns {
+  return {
+    get over() {
+      return turns.over;
+    },
+    async next() {
+      await turns.next();
+      if (isOverdue({ began }, clock)) throw overdue();
+    },
+  };
+}

@@ -268,14 +268,15 @@ export interface VersionedLookup {
   /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
   readonly getAs: (as: ServedResource, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
   /**
-   * Those whose labels match, as they are stored, sorted by name; an empty namespace selects all. No other object is
-   * decoded, and labels are compared again only when an object of the resource has changed.
+   * Those whose labels match, as they are stored, sorted by name; an empty namespace selects all. Each is decoded by its
+   * function. Labels are compared in the given turns, and again only when an object of the resource has changed.
    */
   readonly selectAs: (
     as: ServedResource,
     namespace: string,
     selector: LabelSelector,
-  ) => Awaitable<readonly ApiObject[]>;
+    turns: Turns,
+  ) => Promise<readonly (() => ApiObject)[]>;
 }
 
 /**
@@ -304,13 +305,21 @@ export interface ObjectLookup extends VersionedLookup {
    */
   readonly cached: <R extends ResourceKey>(resource: R, namespace: string) => Awaitable<CachedList<Stored<R>>>;
   /**
-   * What `compute` makes of all objects of a resource that is declared as followed, without those that are corrupt; computed
-   * again only when one has changed. Includes the writes that this server has answered. `compute` must not throw.
+   * A value derived from all objects of a resource that is declared as followed, without those that are corrupt. It is
+   * derived again, in turns of the server, when one has changed. Includes the writes that this server has answered.
    */
-  readonly derived: <R extends ResourceKey, T>(
+  readonly derived: <R extends ResourceKey, T, V>(
     resource: R,
-    compute: (objects: readonly Stored<R>[]) => T,
-  ) => () => Awaitable<T>;
+    derivation: Derivation<Stored<R>, T, V>,
+  ) => () => Awaitable<V>;
+}
+
+/** How a value is derived from objects. Neither function may throw. */
+export interface Derivation<O, T, V> {
+  /** Called once for each state of an object, in a step of its own. */
+  readonly compile: (object: O) => T;
+  /** Called with the results for all objects, in the order of their names. */
+  readonly join: (compiled: readonly T[]) => V;
 }
 
 export interface CachedList<T> {

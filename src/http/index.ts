@@ -23,6 +23,7 @@ export { countReloads } from './metrics/reload-metrics.ts';
 export type { ConnectionCounts } from './metrics/request-metrics.ts';
 export { commitObserver } from './metrics/store-metrics.ts';
 export { dialFailure, type KubeletTrust } from './relay/dial.ts';
+export { connectionLookup, Lookups } from './relay/lookups.ts';
 export { createNodeProxy, type NodeProxy } from './relay/node-proxy.ts';
 export { PacedSocket } from './relay/paced-socket.ts';
 export { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';

@@ -1,9 +1,10 @@
 /** The applications of policies to a request: each policy that matches, with each binding that does and each parameter. */
-import { type JsonObject, StatusError, serverTurns, statusError } from '../../meta/index.ts';
+import { StatusError, serverTurns, statusError } from '../../meta/index.ts';
 import { matchRequest, namespaceOf } from '../matching.ts';
+import { admissionTurns } from '../request.ts';
 import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedKind } from '../types.ts';
 import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
-import { ConfigurationError, collectParameters, noParameters } from './parameters.ts';
+import { ConfigurationError, collectParameters, noParameters, type Parameter } from './parameters.ts';
 
 /** A policy to be evaluated with a binding, once for each parameter; or why it cannot be. */
 export type Application<Program> = {
@@ -13,7 +14,7 @@ export type Application<Program> = {
       readonly binding: CompiledBinding;
       /** The version in which the request matched. */
       readonly matched: ServedKind;
-      readonly parameters: readonly (JsonObject | undefined)[];
+      readonly parameters: readonly Parameter[];
       readonly failure?: never;
     }
   | {
@@ -31,7 +32,7 @@ const tooMany = () =>
     `policies, their bindings and parameters apply to the request more than ${maxApplications} times`,
   );
 
-type Lookups = Pick<PluginInitializer, 'objects' | 'findKind'>;
+type Lookups = Pick<PluginInitializer, 'objects' | 'findKind' | 'clock'>;
 
 /** All applications of policies to a request, in the order of policies and bindings. Parameters are held as references only. */
 export async function applicationsOf<Program>(
@@ -46,25 +47,37 @@ export async function applicationsOf<Program>(
     count += application.failure === undefined ? application.parameters.length : 1;
     if (count > maxApplications) throw tooMany();
   };
-  const turns = request.turns ?? serverTurns();
+  const turns = admissionTurns(request, lookups.clock);
   for (const { policy, bindings } of bound) {
     if (turns.over) await turns.next();
-    try {
-      const matched = await matchRequest(policy.match, request, lookups.objects);
-      if (matched === undefined) continue;
-      const place = parameterPlace(policy, lookups);
-      for (const binding of bindings) {
-        if (turns.over) await turns.next();
-        const parameters = await parametersOf(binding, place, request, lookups);
-        if (typeof parameters === 'string') add({ policy, binding, failure: parameters });
-        else if (parameters.length > 0) add({ policy, binding, matched, parameters });
-      }
-    } catch (thrown) {
-      if (count > maxApplications) throw thrown;
-      add({ policy, binding: undefined, failure: failureOf(thrown) });
+    const matched = await matchPolicy(policy, request, lookups);
+    if (matched === undefined) continue;
+    if (typeof matched === 'string') {
+      add({ policy, binding: undefined, failure: matched });
+      continue;
+    }
+    for (const binding of bindings) {
+      if (turns.over) await turns.next();
+      const parameters = await parametersOf(binding, matched.place, request, lookups);
+      if (typeof parameters === 'string') add({ policy, binding, failure: parameters });
+      else if (parameters.length > 0) add({ policy, binding, matched: matched.as, parameters });
     }
   }
   return found;
+}
+
+/** Returns the version in which a policy matches, with the place of its parameters; or why the policy cannot be applied. */
+async function matchPolicy(
+  policy: CompiledPolicy<unknown>,
+  request: AdmissionRequest,
+  lookups: Lookups,
+): Promise<{ readonly as: ServedKind; readonly place: KindPlace | undefined } | string | undefined> {
+  try {
+    const as = await matchRequest(policy.match, request, lookups.objects);
+    return as && { as, place: parameterPlace(policy, lookups) };
+  } catch (thrown) {
+    return failureOf(thrown);
+  }
 }
 
 /**
@@ -76,7 +89,7 @@ function parametersOf(
   place: KindPlace | undefined,
   request: AdmissionRequest,
   lookups: Lookups,
-): Awaitable<readonly (JsonObject | undefined)[] | string> {
+): Awaitable<readonly Parameter[] | string> {
   const { match, parameters } = binding;
   if (match === undefined && (place === undefined || parameters === undefined)) return noParameters;
   return findParameters(binding, place, request, lookups);
@@ -87,11 +100,12 @@ async function findParameters(
   place: KindPlace | undefined,
   request: AdmissionRequest,
   lookups: Lookups,
-): Promise<readonly (JsonObject | undefined)[] | string> {
+): Promise<readonly Parameter[] | string> {
   try {
     if (match !== undefined && (await matchRequest(match, request, lookups.objects)) === undefined) return [];
     if (place === undefined || parameters === undefined) return noParameters;
-    return await collectParameters(lookups, place, parameters, namespaceOf(request));
+    const turns = request.turns ?? serverTurns();
+    return await collectParameters(lookups, place, parameters, namespaceOf(request), turns);
   } catch (thrown) {
     return failureOf(thrown);
   }

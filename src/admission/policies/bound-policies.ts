@@ -12,6 +12,7 @@ import {
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
+import type { Derivation } from '../types.ts';
 import type { ParameterReference } from './parameters.ts';
 
 interface PolicySpec {
@@ -53,24 +54,29 @@ export interface BoundPolicy<Program> {
   readonly bindings: readonly CompiledBinding[];
 }
 
-/** Compiles the policies of a list; those that it has compiled before stay as they are. */
+/** A stored policy or binding. */
+interface StoredObject<Spec> {
+  readonly metadata: ObjectMeta;
+  readonly spec?: Spec;
+}
+
+/** Compiles policies; those whose generation it has compiled before stay as they are. */
 export function policyCompiler<Spec extends PolicySpec, Program>(
   compile: (spec: Spec) => Steps<Program>,
-): (
-  policies: readonly { readonly metadata: ObjectMeta; readonly spec?: Spec }[],
-) => readonly CompiledPolicy<Program>[] {
+): Derivation<StoredObject<Spec>, CompiledPolicy<Program> | undefined, readonly CompiledPolicy<Program>[]> {
   let compiledByUid = new Map<string, CompiledPolicy<Program>>();
-  return (policies) => {
-    const next = new Map<string, CompiledPolicy<Program>>();
-    for (const { metadata, spec } of policies) {
+  return {
+    compile: ({ metadata, spec }) => {
       const { uid = '', name = '', generation = 0 } = metadata;
       const compiledBefore = compiledByUid.get(uid);
-      const isSame = compiledBefore?.generation === generation;
-      if (isSame) next.set(uid, compiledBefore);
-      else if (spec !== undefined) next.set(uid, { name, uid, generation, ...compiled(spec, compile) });
-    }
-    compiledByUid = next;
-    return [...next.values()];
+      if (compiledBefore?.generation === generation) return compiledBefore;
+      return spec && { name, uid, generation, ...compiled(spec, compile) };
+    },
+    join: (policies) => {
+      const all = policies.filter((policy) => policy !== undefined);
+      compiledByUid = new Map(all.map((policy) => [policy.uid, policy]));
+      return all;
+    },
   };
 }
 
@@ -89,23 +95,33 @@ const matchOf = ({ resourceRules = [], ...match }: MatchResources): CompiledMatc
   compileMatch({ ...match, rules: resourceRules.length === 0 ? undefined : resourceRules });
 
 /** The bindings of each policy, by its name. */
-export function bindingsByPolicy(
-  bindings: readonly { readonly metadata: ObjectMeta; readonly spec?: BindingSpec }[],
-): ReadonlyMap<string, readonly CompiledBinding[]> {
-  const byPolicy = new Map<string, CompiledBinding[]>();
-  for (const { metadata, spec = {} } of bindings) {
+export const bindingsByPolicy: Derivation<
+  StoredObject<BindingSpec>,
+  readonly [policyName: string, binding: CompiledBinding],
+  ReadonlyMap<string, readonly CompiledBinding[]>
+> = {
+  compile: ({ metadata, spec = {} }) => {
     const { policyName = '', matchResources, paramRef, validationActions = [] } = spec;
-    const list = byPolicy.get(policyName) ?? [];
-    list.push({
-      name: metadata.name ?? '',
-      match: matchResources && matchOf(matchResources),
-      parameters: paramRef && referenceOf(paramRef),
-      actions: validationActions,
-    });
-    byPolicy.set(policyName, list);
-  }
-  return byPolicy;
-}
+    return [
+      policyName,
+      {
+        name: metadata.name ?? '',
+        match: matchResources && matchOf(matchResources),
+        parameters: paramRef && referenceOf(paramRef),
+        actions: validationActions,
+      },
+    ];
+  },
+  join: (bindings) => {
+    const byPolicy = new Map<string, CompiledBinding[]>();
+    for (const [policyName, binding] of bindings) {
+      const list = byPolicy.get(policyName) ?? [];
+      list.push(binding);
+      byPolicy.set(policyName, list);
+    }
+    return byPolicy;
+  },
+};
 
 function referenceOf(ref: Infer<typeof ParamRef>): ParameterReference {
   const { name = '', namespace = '', selector, parameterNotFoundAction: ifNone } = ref;

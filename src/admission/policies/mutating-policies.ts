@@ -1,12 +1,12 @@
 /** The plugin MutatingAdmissionPolicy. */
-import { type JsonObject, jsonEqual, type ObjectMeta, StatusError, serverTurns } from '../../meta/index.ts';
+import { type JsonObject, jsonEqual, type ObjectMeta, StatusError } from '../../meta/index.ts';
 import { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
 import { whenConfigured } from '../chain.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { Activation, type RequestInputs, RequestValues } from '../expressions/activation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 import { Invocations } from '../reinvocations.ts';
-import { forbidden } from '../request.ts';
+import { admissionTurns, forbidden } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
 import { type Application, applicationsOf, failureOf } from './applications.ts';
 import { bindingsByPolicy, bindingsJoiner, type CompiledPolicy, policyCompiler } from './bound-policies.ts';
@@ -71,13 +71,13 @@ class Run {
     for (const application of applications) {
       if (application.failure !== undefined) this.#configurationFailed(application);
     }
-    const turns = this.#request.turns ?? serverTurns();
+    const turns = admissionTurns(this.#request, this.#initializer.clock);
     for (const application of applications) {
       if (application.failure !== undefined) continue;
       const { parameters, ...policy } = application;
-      for (const params of parameters) {
+      for (const parameter of parameters) {
         if (turns.over) await turns.next();
-        if (await this.#applyPolicy({ ...policy, params })) applied = true;
+        if (await this.#applyPolicy({ ...policy, params: parameter() })) applied = true;
       }
     }
     // As in the reference server, also when the mutations have changed nothing.

@@ -1,5 +1,5 @@
 /** The parameters of policies. */
-import type { JsonObject, LabelSelector } from '../../meta/index.ts';
+import type { JsonObject, LabelSelector, Turns } from '../../meta/index.ts';
 import type { KindPlace, PluginInitializer } from '../types.ts';
 
 /** Why a policy or a binding cannot be applied to a request; its failure policy decides what follows. */
@@ -16,8 +16,11 @@ export interface ParameterReference {
   readonly ifNone: string | undefined;
 }
 
+/** Reads a parameter, which may take as long as decoding an object. Undefined: the policy is evaluated without. */
+export type Parameter = () => JsonObject | undefined;
+
 /** A policy without a kind of parameters, or with a binding without a reference to them, is evaluated once. */
-export const noParameters: readonly undefined[] = [undefined];
+export const noParameters: readonly Parameter[] = [() => undefined];
 
 /**
  * Returns the parameters with each of which a policy is evaluated, in the version of their kind (`place`). `namespace`: that
@@ -28,12 +31,15 @@ export async function collectParameters(
   place: KindPlace,
   reference: ParameterReference,
   namespace: string,
-): Promise<readonly JsonObject[]> {
+  turns: Turns,
+): Promise<readonly Parameter[]> {
   const { name, selector } = reference;
   const within = parameterNamespace(place, reference, namespace);
-  if (selector !== undefined) return requireParameters(await objects.selectAs(place, within, selector), reference);
+  if (selector !== undefined) {
+    return requireParameters(await objects.selectAs(place, within, selector, turns), reference);
+  }
   const parameter = await objects.getAs(place, within, name);
-  return requireParameters(parameter === undefined ? [] : [parameter], reference);
+  return requireParameters(parameter === undefined ? [] : [() => parameter], reference);
 }
 
 function parameterNamespace({ namespaced }: KindPlace, reference: ParameterReference, namespace: string): string {
@@ -49,7 +55,7 @@ function parameterNamespace({ namespaced }: KindPlace, reference: ParameterRefer
 }
 
 /** @throws ConfigurationError when there are no parameters, and the binding does not allow that */
-function requireParameters(parameters: readonly JsonObject[], { ifNone }: ParameterReference): readonly JsonObject[] {
+function requireParameters(parameters: readonly Parameter[], { ifNone }: ParameterReference): readonly Parameter[] {
   if (parameters.length > 0 || ifNone !== 'Deny') return parameters;
   throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
 }

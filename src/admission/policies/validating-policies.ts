@@ -1,9 +1,9 @@
 /** The plugin ValidatingAdmissionPolicy: what follows from the decisions of policies. */
-import { serverTurns } from '../../meta/index.ts';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
 import { whenConfigured } from '../chain.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
+import { admissionTurns } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
 import { applicationsOf, failureOf } from './applications.ts';
 import { type BoundPolicy, bindingsByPolicy, bindingsJoiner, policyCompiler } from './bound-policies.ts';
@@ -38,7 +38,7 @@ async function enforce(
   const outcome = new Outcome(request, initializer);
   const seen = new PolicyRequest(request, initializer);
   const known = new Map<ServedKind, RequestValues>();
-  const turns = request.turns ?? serverTurns();
+  const turns = admissionTurns(request, initializer.clock);
   for (const application of applications) {
     if (application.failure !== undefined) {
       outcome.addFailure(application, application.failure);
@@ -53,9 +53,9 @@ async function enforce(
     }
     known.set(matched, values);
     const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
-    for (const params of parameters) {
+    for (const parameter of parameters) {
       if (turns.over) await turns.next();
-      const inputs = { program, request: values, params, namespaceObject, clock: initializer.clock };
+      const inputs = { program, request: values, params: parameter(), namespaceObject, clock: initializer.clock };
       outcome.add(application, await evaluatePolicy(inputs));
     }
   }

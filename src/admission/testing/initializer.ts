@@ -66,16 +66,23 @@ export function fakeInitializer(
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       getAs: ({ resource }, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
-      selectAs: ({ resource }, namespace, selector) =>
+      selectAs: async ({ resource }, namespace, selector) =>
         inPlace(resource, namespace)
-          .map(({ object }) => object)
-          .filter(({ metadata }) => selector.matches(metadata.labels ?? {})),
+          .filter(({ object }) => selector.matches(object.metadata.labels ?? {}))
+          .map(
+            ({ object }) =>
+              () =>
+                object,
+          ),
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
       cached: (resource, namespace) => ({
         objects: inPlace(resource, namespace).map(({ object }) => object),
         revision: 1,
       }),
-      derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
+      derived:
+        (resource, { compile, join }) =>
+        () =>
+          join(inPlace(resource, '').map(({ object }) => compile(object as never))),
     } as ObjectLookup,
     authorize: (_, attributes) => ({
       allowed: !denies(attributes),

@@ -16,6 +16,7 @@ import {
 import { RequestValues } from '../expressions/activation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 import { matchRequest } from '../matching.ts';
+import { isOverdue, overdue, requestMs } from '../request.ts';
 import {
   type AdmissionClock,
   type AdmissionRequest,
@@ -31,9 +32,6 @@ export interface Calling
   extends Pick<PluginInitializer, 'names' | 'random' | 'clock' | 'objects' | 'authorizeAccess' | 'webhookFailed'> {
   readonly observer: PluginInitializer['webhookObserver'];
 }
-
-/** The time for all webhooks of a request (ms). */
-const requestMs = 34_000;
 
 /** A webhook has not been called, or has not answered: `failurePolicy` decides. */
 class CallFailure extends Error {
@@ -150,11 +148,10 @@ export async function callWebhook<T>(
       if (error instanceof StatusError && error.code >= 500) failed(error, false);
       throw error;
     }
-    if (clock.now() >= request.began + requestMs) {
+    if (isOverdue(request, clock)) {
       refuse(error.code, 'calling_webhook_error');
-      const why = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
       failed(error, false);
-      throw new StatusError(504, 'Timeout', why, {});
+      throw overdue();
     }
     failed(error, ignoresFailures);
     if (!ignoresFailures) {

@@ -2,7 +2,7 @@ import { inTurns, type ObjectMeta, once, serverTurns } from '../../meta/index.ts
 import type { MutatingWebhook, ValidatingWebhook } from '../../types/admissionregistration-v1.ts';
 import { type CompiledConditions, compileMatchConditions } from '../expressions/match-conditions.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import type { CallWebhook, RegisteredWebhook } from '../types.ts';
+import type { CallWebhook, Derivation, RegisteredWebhook } from '../types.ts';
 
 /** How metrics name the two kinds of webhooks. */
 export type HookType = 'admit' | 'validating';
@@ -36,12 +36,11 @@ interface Configuration {
 type Webhook = ValidatingWebhook & Partial<Pick<MutatingWebhook, 'reinvocationPolicy'>>;
 
 /** The webhooks of all configurations, in the order of the configurations' names. */
-export function hooksOf(
-  configurations: readonly Configuration[],
+export const hooksFrom = (
   type: HookType,
   caller: (webhook: RegisteredWebhook) => CallWebhook,
-): readonly Hook[] {
-  return configurations.flatMap(({ metadata: { name = '' }, webhooks = [] }) =>
+): Derivation<Configuration, readonly Hook[], readonly Hook[]> => ({
+  compile: ({ metadata: { name = '' }, webhooks = [] }) =>
     webhooks.map((webhook: Webhook, i): Hook => {
       const { matchConditions = [], clientConfig = {}, admissionReviewVersions = [] } = webhook;
       return {
@@ -62,7 +61,7 @@ export function hooksOf(
         call: caller(clientConfig),
       };
     }),
-  );
-}
+  join: (hooks) => hooks.flat(),
+});
 
 const isReviewVersion = (version: string): boolean => (reviewVersions as readonly string[]).includes(version);

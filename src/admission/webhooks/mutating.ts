@@ -17,9 +17,10 @@ import { MutatingWebhookConfiguration } from '../../types/admissionregistration-
 import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import { Invocations } from '../reinvocations.ts';
+import { admissionTurns } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { type Calling, callWebhook, matchHook, type Reviewed, review, unusable } from './call.ts';
-import { type Hook, hooksOf } from './configurations.ts';
+import { type Hook, hooksFrom } from './configurations.ts';
 import type { Answer } from './review.ts';
 
 /** Calls the webhooks of MutatingWebhookConfigurations that match a request, one after the other. */
@@ -27,7 +28,7 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
   const call = (registered: RegisteredWebhook) => webhook(registered, 'MutatingAdmissionWebhook');
-  const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
+  const configured = objects.derived(MutatingWebhookConfiguration, hooksFrom('admit', call));
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
   const exempt = exemptFromWebhooks(names);
   const mutate = async (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> => {
@@ -52,7 +53,9 @@ async function callInOrder(
   invocations.begin();
   const round = invocations.isAgain ? 1 : 0;
   const read = (as: ServedKind) => review(request, as, calling);
+  const turns = admissionTurns(request, calling.clock);
   for (const [i, hook] of hooks.entries()) {
+    if (turns.over) await turns.next();
     if (invocations.skips(hook.id)) continue;
     const reviewed = await matchHook(hook, request, read, calling);
     if (reviewed === undefined) continue;

@@ -1,16 +1,17 @@
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
+import { admissionTurns } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { type Calling, callWebhook, matchHook, type Reviewed, review } from './call.ts';
-import { type Hook, hooksOf } from './configurations.ts';
+import { type Hook, hooksFrom } from './configurations.ts';
 
 /** Calls the webhooks of ValidatingWebhookConfigurations that match a request, all at the same time. */
 export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
   const call = (registered: RegisteredWebhook) => webhook(registered, 'ValidatingAdmissionWebhook');
-  const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', call));
+  const configured = objects.derived(ValidatingWebhookConfiguration, hooksFrom('validating', call));
   const exempt = exemptFromWebhooks(names);
   return {
     name: 'ValidatingAdmissionWebhook',
@@ -30,7 +31,9 @@ async function callAll(hooks: readonly Hook[], request: AdmissionRequest, callin
     return reviewed;
   };
   const matching: { readonly hook: Hook; readonly reviewed: Reviewed }[] = [];
+  const turns = admissionTurns(request, calling.clock);
   for (const hook of hooks) {
+    if (turns.over) await turns.next();
     const reviewed = await matchHook(hook, request, read, calling);
     if (reviewed !== undefined) matching.push({ hook, reviewed });
   }

@@ -1,10 +1,11 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { type ClientRequest, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { BlockList, connect, isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { addressBytes, statusError, type Turns } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
+import { connectionLookup, Lookups } from './lookups.ts';
 import { PacedSocket } from './paced-socket.ts';
 
 /** The authorities that kubelet certificates are verified with, and the client certificate shown to kubelets. PEM. */
@@ -29,20 +30,29 @@ export interface DialOptions {
   readonly turns: Turns;
 }
 
+/** The names of nodes and backends are looked up one at a time: the other thread is for what the server calls itself. */
+const lookups = new Lookups(1);
+
 /**
  * A request to an endpoint over its own connection, a {@link PacedSocket}. The caller ends it.
  * @throws StatusError 400 for a forbidden address; a forbidden address behind a name is an error of the request
  */
-export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
-  const { guarded, turns, ...rest } = options;
+export function dial(endpoint: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
+  const { host } = endpoint;
   const family = isIP(host);
-  if (guarded && (host === '' || (family !== 0 && isRefused(host, family)))) throw notAllowed();
-  const common = {
-    ...rest,
-    host,
-    ...(port === '' ? {} : { port }),
-    ...(guarded ? { lookup: guardedLookup } : {}),
-  } as const;
+  if (options.guarded && (host === '' || (family !== 0 && isRefused(host, family)))) throw notAllowed();
+  const { lookup, leave } = connectionLookup(lookups, options.guarded ? refusalOf : undefined);
+  const request = requestTo(endpoint, trust, { ...options, lookup });
+  request.once('close', leave);
+  return request;
+}
+
+function requestTo(
+  { scheme, host, port, peer }: Endpoint,
+  trust: KubeletTrust,
+  { guarded: _, turns, ...rest }: DialOptions & { readonly lookup: LookupFunction },
+): ClientRequest {
+  const common = { ...rest, host, ...(port === '' ? {} : { port }) } as const;
   if (scheme === 'http') {
     return plainRequest({
       ...common,
@@ -57,7 +67,7 @@ export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust
     ...common,
     ...shown,
     ...known,
-    servername: family === 0 ? host : '',
+    servername: isIP(host) === 0 ? host : '',
     createConnection: (to) => new PacedSocket(connectTls(to as ConnectionOptions), turns),
   });
 }
@@ -90,18 +100,13 @@ for (const [address, prefix] of [
 const isRefused = (address: string, family: number): boolean =>
   refused.check(address.replace(/%.*$/s, ''), family === 6 ? 'ipv6' : 'ipv4');
 
-/** Resolves a name and rejects it if any of its addresses is forbidden. */
-const guardedLookup: LookupFunction = (host, options, done) => {
-  lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const [first] = addresses ?? [];
-    if (error !== null || first === undefined) {
-      done(Object.assign(statusError.badRequest(`lookup ${host}: no such host`), { code: 400 }) as never, '');
-    } else if (addresses.some(({ address, family }) => isRefused(address, family))) {
-      done(notAllowed() as never, '');
-    } else if (options.all === true) done(null, addresses);
-    else done(null, first.address, first.family);
-  });
-};
+/** Why a name is refused: it has no address, or a forbidden one. */
+function refusalOf(name: string, error: Error | null, addresses: readonly LookupAddress[]): Error | undefined {
+  if (error !== null || addresses.length === 0) {
+    return Object.assign(statusError.badRequest(`lookup ${name}: no such host`), { code: 400 });
+  }
+  return addresses.some(({ address, family }) => isRefused(address, family)) ? notAllowed() : undefined;
+}
 
 const refusals: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connect: connection refused',

@@ -1,6 +1,6 @@
-import type { Awaitable, NamespaceState, ResourceKey } from '../../admission/index.ts';
+import type { Awaitable, Derivation, NamespaceState, ResourceKey } from '../../admission/index.ts';
 import type { CachedObject, Snapshot, WatchCache } from '../../cache/index.ts';
-import { type ApiObject, serverTurns } from '../../meta/index.ts';
+import { type ApiObject, inTurns, type Steps, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import type { CachedReads } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
@@ -119,49 +119,56 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
     },
     ...versionedReads(registry, decode),
-    derived: (id: ResourceKey, compute: (objects: readonly ApiObject[]) => unknown) =>
-      derive(() => findResource(id), compute),
+    derived: (id: ResourceKey, derivation: Derivation<ApiObject, unknown, unknown>) =>
+      derive(() => findResource(id), derivation),
     // Objects were decoded against the schema of their storage version when they were written.
   } as CachedReads;
 }
 
-interface Derived<T> {
-  readonly cache: WatchCache;
-  value: T;
-  stale: boolean;
-}
-
 /** See `ObjectLookup`: the resource is declared as `followed`. */
-function derive<T>(
+function derive<T, V>(
   find: () => Resource | undefined,
-  compute: (objects: readonly ApiObject[]) => T,
-): () => Awaitable<T> {
-  let derived: Derived<T> | undefined;
-  const current = (resource: Resource): T => {
+  { compile, join }: Derivation<ApiObject, T, V>,
+): () => Awaitable<V> {
+  /** The results for the objects of the last computation. */
+  let compiled = new Map<CachedObject, { readonly result: T }>();
+  let current: { readonly cache: WatchCache; stale: boolean; value: Awaitable<V> } | undefined;
+  function* compute({ cache, format, keyPrefix }: Resource): Steps<V> {
+    const next: typeof compiled = new Map();
+    for (const cached of cache.snapshot().range(keyPrefix)) {
+      yield;
+      if (isCorrupt(cached)) continue;
+      next.set(cached, compiled.get(cached) ?? { result: compile(readObject(format, cached)) });
+    }
+    compiled = next;
+    return join([...next.values()].map(({ result }) => result));
+  }
+  const start = (resource: Resource): Promise<V> => {
+    const computing = inTurns(compute(resource), serverTurns()).then((value) => {
+      if (current?.value === computing) current.value = value;
+      return value;
+    });
+    return computing;
+  };
+  const refreshed = (resource: Resource): Awaitable<V> => {
     const { cache } = resource;
-    if (derived?.cache !== cache) {
+    if (current?.cache !== cache) {
       checkFollowed(resource);
-      const next: Derived<T> = { cache, value: compute(readAll(resource)), stale: false };
+      const next = { cache, stale: false, value: start(resource) };
       cache.listen(() => {
         next.stale = true;
       });
-      derived = next;
-    } else if (derived.stale) {
-      derived.stale = false;
-      derived.value = compute(readAll(resource));
+      current = next;
+    } else if (current.stale) {
+      current.stale = false;
+      current.value = start(resource);
     }
-    return derived.value;
+    return current.value;
   };
   return () => {
     const resource = find();
-    if (resource === undefined) return compute([]);
+    if (resource === undefined) return join([]);
     const { cache } = resource;
-    return cache.revision > 0 ? current(resource) : cache.loaded().then(() => current(resource));
+    return cache.revision > 0 ? refreshed(resource) : cache.loaded().then(() => refreshed(resource));
   };
 }
-
-/** In the order of their names. */
-const readAll = ({ cache, format, keyPrefix }: Resource): readonly ApiObject[] =>
-  [...cache.snapshot().range(keyPrefix)]
-    .filter((cached) => !isCorrupt(cached))
-    .map((cached) => readObject(format, cached));

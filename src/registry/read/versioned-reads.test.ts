@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, parseLabelSelector, type StatusError } from '../../meta/index.ts';
+import { type JsonObject, parseLabelSelector, type StatusError, serverTurns } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { delivered } from '../../store/testing/late-store.ts';
 import { bench, failure, how, note } from '../testing/fixtures.ts';
 import { gadgetGroup, gadgets } from '../testing/gadgets.ts';
@@ -8,6 +9,16 @@ import { recordingWebhook, wheel, wheels } from '../testing/wheels.ts';
 const of = (group: string, version: string, resource: string) => ({ group, version, resource });
 const notes = of('', 'v1', 'configmaps');
 const labelled = (name: string, labels: JsonObject) => ({ ...note(name), metadata: { name, labels } });
+/** The selected objects, all of them read. */
+async function selected(
+  { registry }: Pick<ReturnType<typeof bench>, 'registry'>,
+  as: typeof notes,
+  namespace: string,
+  selector: string,
+) {
+  const all = await registry.objects.selectAs(as, namespace, parseLabelSelector(selector), serverTurns());
+  return all.map((read) => read());
+}
 const later = async <T>(find: () => T | Promise<T>): Promise<T> => find();
 
 function creator({ registry }: ReturnType<typeof bench>, { group, version, resource: plural }: typeof notes) {
@@ -19,18 +30,19 @@ function creator({ registry }: ReturnType<typeof bench>, { group, version, resou
 
 describe('the objects of a resource in a served version', () => {
   it('are those of a built-in kind, converted', async () => {
-    const { registry, create } = bench();
+    const made = bench();
+    const { registry, create } = made;
     await create('widgets', { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, size: 3 });
-    const { getAs, selectAs } = registry.objects;
+    const { getAs } = registry.objects;
     const shown = { v1: { size: 3 }, v2: { spec: { size: 3 } } };
     for (const [version, fields] of Object.entries(shown)) {
       const as = of('example.com', version, 'widgets');
       const expected = { apiVersion: `example.com/${version}`, kind: 'Widget', metadata: { name: 'a' }, ...fields };
       expect(await getAs(as, 'ns', 'a')).toMatchObject(expected);
-      expect(await selectAs(as, '', parseLabelSelector(''))).toMatchObject([expected]);
+      expect(await selected(made, as, '', '')).toMatchObject([expected]);
     }
     expect(await getAs(of('example.com', 'v3', 'widgets'), 'ns', 'a')).toBeUndefined();
-    expect(await selectAs(of('example.com', 'v3', 'widgets'), 'ns', parseLabelSelector(''))).toEqual([]);
+    expect(await selected(made, of('example.com', 'v3', 'widgets'), 'ns', '')).toEqual([]);
   });
 
   it('are custom objects, as soon as they have been written in another version', async () => {
@@ -60,10 +72,9 @@ describe('the objects of a resource in a served version', () => {
     for (const name of ['a', 'b', 'c']) {
       await create(wheel('v1', name, { radius: 2 }, { labels: { [name === 'c' ? 'bad' : 'good']: 'yes' } }));
     }
-    const { getAs, selectAs } = made.registry.objects;
-    const good = parseLabelSelector('good=yes');
+    const { getAs } = made.registry.objects;
     for (let i = 0; i < 2; i++) {
-      expect(await selectAs(other, 'ns', good)).toMatchObject([
+      expect(await selected(made, other, 'ns', 'good=yes')).toMatchObject([
         { metadata: { name: 'a' }, spec: { diameter: 4 } },
         { metadata: { name: 'b' }, spec: { diameter: 4 } },
       ]);
@@ -73,50 +84,59 @@ describe('the objects of a resource in a served version', () => {
     expect(calls).toEqual([{ to: 'v2', names: ['a', 'b'] }]);
     const failing: Partial<StatusError> = { code: 500, message: expect.stringContaining('it does not turn') };
     expect(await failure(later(() => getAs(other, 'ns', 'c')))).toMatchObject(failing);
-    expect(await failure(later(() => selectAs(other, 'ns', parseLabelSelector(''))))).toMatchObject(failing);
+    expect(await failure(selected(made, other, 'ns', ''))).toMatchObject(failing);
   });
 });
 
 describe('a selection', () => {
-  it('returns the state of the delivered writes without a promise', async () => {
-    const { registry, create, write } = bench();
-    const { selectAs } = registry.objects;
-    const names = () => {
-      const selected = selectAs(notes, 'ns', parseLabelSelector('env=test'));
-      return selected instanceof Promise ? 'a promise' : selected.map(({ metadata }) => metadata.name);
-    };
-    expect(await selectAs(notes, 'ns', parseLabelSelector('env=test'))).toEqual([]);
+  it('returns the state of the delivered writes', async () => {
+    const made = bench();
+    const { create, write } = made;
+    const names = async () => (await selected(made, notes, 'ns', 'env=test')).map(({ metadata }) => metadata.name);
+    expect(await names()).toEqual([]);
     await create('configmaps', labelled('b', { env: 'test' }));
     await create('configmaps', labelled('a', { env: 'test' }));
     await create('configmaps', labelled('c', { env: 'live' }));
     await delivered();
-    expect(names()).toEqual(['a', 'b']);
+    expect(await names()).toEqual(['a', 'b']);
     await write('configmaps', { name: 'a' }, { verb: 'patch', format: 'merge', patch: { metadata: { labels: null } } });
     await delivered();
-    expect(names()).toEqual(['b']);
-    const other = await selectAs(notes, 'elsewhere', parseLabelSelector('env=test'));
-    expect(other).toEqual([]);
+    expect(await names()).toEqual(['b']);
+    expect(await selected(made, notes, 'elsewhere', 'env=test')).toEqual([]);
   });
 
   it('decodes each selected object once', async () => {
-    const { registry, create } = bench();
-    for (let i = 0; i < 100; i++) await create('configmaps', labelled(`n${i}`, { env: i < 70 ? 'test' : 'live' }));
+    const made = bench();
+    for (let i = 0; i < 100; i++) await made.create('configmaps', labelled(`n${i}`, { env: i < 70 ? 'test' : 'live' }));
     await delivered();
-    const { selectAs } = registry.objects;
-    const select = () => later(() => selectAs(notes, 'ns', parseLabelSelector('env=test')));
+    const select = () => selected(made, notes, 'ns', 'env=test');
     const [first, second] = [await select(), await select()];
     expect(first).toHaveLength(70);
     expect(second.every((object, i) => object === first[i])).toBe(true);
   });
 
+  it('compares the labels of each object in a step of its own, once for each change', async () => {
+    const made = bench();
+    for (let i = 0; i < 100; i++) await made.create('configmaps', labelled(`n${i}`, { env: 'test' }));
+    await delivered();
+    const turns = new EveryStep();
+    const select = () => made.registry.objects.selectAs(notes, 'ns', parseLabelSelector('env=test'), turns);
+    expect(await select()).toHaveLength(100);
+    const first = turns.count;
+    expect(first).toBeGreaterThanOrEqual(100);
+    expect(await select()).toHaveLength(100);
+    expect(turns.count - first).toBeLessThan(5);
+  });
+
   it('fails when an object cannot be read, whose labels are unknown', async () => {
-    const { registry, store, target } = bench();
+    const made = bench();
+    const { registry, store, target } = made;
     const key = `${target('configmaps').resource.keyPrefix}ns/broken`;
     await store.commit([{ key, revision: 0 }], [{ key, value: Buffer.from('garbage') }]);
-    const { getAs, selectAs } = registry.objects;
+    const { getAs } = registry.objects;
     const unreadable = { code: 500, message: expect.stringContaining('cannot be read') };
-    expect(await failure(later(() => selectAs(notes, 'ns', parseLabelSelector('env=test'))))).toMatchObject(unreadable);
+    expect(await failure(selected(made, notes, 'ns', 'env=test'))).toMatchObject(unreadable);
     expect(await failure(later(() => getAs(notes, 'ns', 'broken')))).toMatchObject(unreadable);
-    expect(await selectAs(notes, 'other', parseLabelSelector('env=test'))).toEqual([]);
+    expect(await selected(made, notes, 'other', 'env=test')).toEqual([]);
   });
 });

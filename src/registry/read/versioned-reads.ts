@@ -1,6 +1,6 @@
-import type { Awaitable, ServedResource, VersionedLookup } from '../../admission/index.ts';
+import type { ServedResource, VersionedLookup } from '../../admission/index.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
-import { type ApiObject, type LabelSelector, serverTurns } from '../../meta/index.ts';
+import { type ApiObject, inTurns, type LabelSelector, type Steps } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import type { Resource } from '../resource/resource.ts';
@@ -26,7 +26,7 @@ export function versionedReads(
     if (isCorrupt(cached)) throw unreadable(cached);
     return fromStorage({ resource, version, namespace: '', name: '', subresource: '' }, decode(resource, cached));
   };
-  const matching = (resource: Resource, namespace: string, selector: LabelSelector): readonly CachedObject[] => {
+  function* matching(resource: Resource, namespace: string, selector: LabelSelector): Steps<readonly CachedObject[]> {
     const snapshot = resource.cache.snapshot();
     let recent = selections.get(resource);
     if (recent?.snapshot !== snapshot) {
@@ -36,12 +36,16 @@ export function versionedReads(
     const id = `${namespace} ${selector.text}`;
     const retained = recent.bySelector.get(id);
     if (retained !== undefined) return retained;
-    const all = [...snapshot.range(rangeOf(resource, { namespace }))];
-    // An object that cannot be read may have any labels.
-    const selected = all.filter((cached) => isCorrupt(cached) || selector.matches(cached.labels));
+    const selected: CachedObject[] = [];
+    for (const cached of snapshot.range(rangeOf(resource, { namespace }))) {
+      yield;
+      // An object that cannot be read may have any labels.
+      if (isCorrupt(cached)) throw unreadable(cached);
+      if (selector.matches(cached.labels)) selected.push(cached);
+    }
     recent.bySelector.set(id, selected);
     return selected;
-  };
+  }
   return {
     getAs: (as, namespace, name) => {
       const resource = find(as);
@@ -56,20 +60,17 @@ export function versionedReads(
         return toOwnVersion(format, cached).then((object) => read(resource, as.version, object));
       });
     },
-    selectAs: (as, namespace, selector) => {
+    selectAs: async (as, namespace, selector, turns) => {
       const resource = find(as);
       if (resource === undefined) return [];
       const { cache, format } = resource;
-      const select = (): Awaitable<readonly ApiObject[]> => {
-        const selected = matching(resource, namespace, selector);
-        const own = selected.flatMap((cached) => inVersion(format, cached) ?? []);
-        if (own.length === selected.length) return own.map((cached) => read(resource, as.version, cached));
-        return convertAll(format, selected, serverTurns()).then(({ objects, failure }) => {
-          if (failure !== undefined) throw failure.error;
-          return objects.map((cached) => read(resource, as.version, cached));
-        });
-      };
-      return cache.revision > 0 ? select() : consistentCache(registry, resource).then(select);
+      if (cache.revision === 0) await consistentCache(registry, resource);
+      const selected = await inTurns(matching(resource, namespace, selector), turns);
+      const own = selected.flatMap((cached) => inVersion(format, cached) ?? []);
+      if (own.length === selected.length) return own.map((cached) => () => read(resource, as.version, cached));
+      const { objects, failure } = await convertAll(format, selected, turns);
+      if (failure !== undefined) throw failure.error;
+      return objects.map((cached) => () => read(resource, as.version, cached));
     },
   };
 }

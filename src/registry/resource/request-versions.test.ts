@@ -195,28 +195,38 @@ describe('the object of a request in another version', () => {
 });
 
 describe('a value derived from the objects of a resource', () => {
-  it('includes every write that was answered, and is computed once for each state', async () => {
-    let computed = 0;
+  it('includes every write that was answered, and is compiled once for each state of an object', async () => {
+    let compiled = 0;
+    let joined = 0;
     const { create: make, registry, write } = followedBench();
-    const names = registry.objects.derived('configmaps', (objects) => {
-      computed++;
-      return objects.map(({ metadata }) => metadata.name);
+    const names = registry.objects.derived('configmaps', {
+      compile: ({ metadata }) => {
+        compiled++;
+        return metadata.name;
+      },
+      join: (all) => {
+        joined++;
+        return all;
+      },
     });
     expect(await names()).toEqual([]);
     await make('configmaps', { metadata: { name: 'b' } });
     await make('deployments', { metadata: { name: 'c' }, spec: {} });
     await make('configmaps', { metadata: { name: 'a' } });
-    expect([names(), names()]).toEqual([
+    expect(await Promise.all([names(), names()])).toEqual([
       ['a', 'b'],
       ['a', 'b'],
     ]);
-    expect(computed).toBe(2);
+    expect(names()).toEqual(['a', 'b']);
+    expect([compiled, joined]).toEqual([2, 2]);
     await write('configmaps', { name: 'a' }, { verb: 'delete', options: {} });
-    expect(names()).toEqual(['b']);
+    expect(await names()).toEqual(['b']);
+    expect([compiled, joined]).toEqual([2, 3]);
   });
 
   it('of a resource that does not exist is derived from nothing', async () => {
     const { registry } = bench();
-    expect(await registry.objects.derived('things.example.com', (objects) => objects.length)()).toBe(0);
+    const count = { compile: () => 1, join: (all: readonly number[]) => all.length };
+    expect(await registry.objects.derived('things.example.com', count)()).toBe(0);
   });
 });

@@ -69,11 +69,11 @@ export function pluginInitializer({
     objects: {
       get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
       getAs: (as, namespace, name) => backend.registry.objects.getAs(as, namespace, name),
-      selectAs: (as, namespace, selector) => backend.registry.objects.selectAs(as, namespace, selector),
+      selectAs: (as, namespace, selector, turns) => backend.registry.objects.selectAs(as, namespace, selector, turns),
       list: (resource, namespace, latest) => backend.registry.objects.list(resource, namespace, latest),
       cached: (resource, namespace) => backend.registry.objects.cached(resource, namespace),
-      derived: (resource, compute) => {
-        const read = once(() => backend.registry.objects.derived(resource, compute));
+      derived: (resource, derivation) => {
+        const read = once(() => backend.registry.objects.derived(resource, derivation));
         return () => read()();
       },
     },

@@ -1,6 +1,6 @@
 import { Agent, type RequestOptions, request } from 'node:https';
 import type { Socket } from 'node:net';
-import { PacedSocket } from '../../http/index.ts';
+import { connectionLookup, Lookups, PacedSocket } from '../../http/index.ts';
 import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
 import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
@@ -46,10 +46,16 @@ export interface WebhookClientOptions {
 /** Idle timeout of connections (ms). */
 const idleMs = 90_000;
 
+/** The hosts of webhooks are looked up two at a time, in as many threads as Node has for lookups. */
+const lookups = new Lookups(2);
+
 /** An agent whose connections are read in the turns of the server. */
 class PacedAgent extends Agent {
   override createConnection(options: RequestOptions): PacedSocket {
-    return new PacedSocket(super.createConnection(options) as Socket, serverTurns());
+    const { lookup, leave } = connectionLookup(lookups);
+    const socket = super.createConnection({ ...options, lookup }) as Socket;
+    socket.once('close', leave);
+    return new PacedSocket(socket, serverTurns());
   }
 }
 

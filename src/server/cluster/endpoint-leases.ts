@@ -15,6 +15,9 @@ export interface ServerEndpoint {
 export const leasePrefix = '/masterleases/';
 /** The time to live of a lease that is not renewed (seconds). */
 const leaseSeconds = 15;
+/** Other processes write to the store, too: more leases are not read, and larger ones are invalid. */
+const maxLeases = 1_000;
+const maxLeaseBytes = 16 * 1024;
 
 /** The key of a lease: the address, with a port other than the default one, so that servers of one machine differ. */
 function keyOf({ ip, port }: ServerEndpoint): string {
@@ -39,12 +42,13 @@ export async function removeLease(store: Store, endpoint: ServerEndpoint): Promi
 
 /** The endpoints whose leases have not expired, in the order of their keys. @throws StoreError */
 export async function leasedEndpoints(store: Store): Promise<ServerEndpoint[]> {
-  const { entries } = await store.list({ prefix: leasePrefix });
+  const { entries } = await store.list({ prefix: leasePrefix, limit: maxLeases });
   return entries.flatMap(readLease);
 }
 
 /** Returns none for an invalid lease. */
 function readLease({ value }: Entry): ServerEndpoint[] {
+  if (value.length > maxLeaseBytes) return [];
   let lease: Json;
   try {
     lease = JSON.parse(Buffer.from(value).toString()) as Json;

@@ -6,7 +6,7 @@ import { type DrivenClock, drivenClock } from '../../store/testing/driven-clock.
 import { createServer, type OrchServer } from '../server.ts';
 import type { ServerOptions } from '../settings/server-options.ts';
 import { storeLink } from '../testing/store-link.ts';
-import { renewLease } from './endpoint-leases.ts';
+import { leasedEndpoints, renewLease } from './endpoint-leases.ts';
 
 // Keys, time to live and interval as in the lease endpoint reconciler of the reference server.
 const servers: OrchServer[] = [];
@@ -163,13 +163,21 @@ describe('the endpoints of the API service', () => {
     const cluster = newCluster();
     const of = (ip: string, port: number) => JSON.stringify({ subsets: [{ addresses: [{ ip }], ports: [{ port }] }] });
     const ports = [0, -1, 1.5, 65_536, 1e9].map((port) => of('192.0.2.9', port));
-    const values = ['', '{', '[]', '{"subsets":[{}]}', of('x', 1), ...ports];
+    const large = of('192.0.2.9', 443).padEnd(17 * 1024);
+    const values = ['', '{', '[]', '{"subsets":[{}]}', of('x', 1), large, ...ports];
     await cluster.store.commit(
       [],
       values.map((value, index) => ({ key: `/masterleases/${index}`, value: Buffer.from(value) })),
     );
     const { client } = await start(cluster, { advertiseAddress: '192.0.2.7' });
     expect(await addressesOf(client)).toEqual([['192.0.2.7']]);
+  });
+
+  it('are made of a thousand leases at most', async () => {
+    const { store } = newCluster();
+    const leases = Array.from({ length: 1_100 }, (_, i) => ({ ip: `192.0.${i >> 8}.${i % 256}`, port: 443 }));
+    for (const lease of leases) await renewLease(store, lease);
+    expect(await leasedEndpoints(store)).toHaveLength(1_000);
   });
 
   it('are left alone by a server that is told to', async () => {

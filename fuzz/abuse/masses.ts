@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Ask, type Client, shown } from '../client.ts';
+import type { ServerOptions } from '../server.ts';
 import { asAdmin, configMaps, hold, makeConfigMaps, type Scenario, succeeded } from './scenario.ts';
 
 /** Very many requests, each of which is allowed. */
@@ -13,6 +14,7 @@ interface Mass {
   readonly ask: (i: number) => Ask;
   /** How many requests. */
   readonly count: number;
+  readonly options?: ServerOptions;
 }
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
@@ -176,6 +178,7 @@ const masses: { readonly [name: string]: Mass } = {
         `${configMaps}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`,
       ),
     count: 500,
+    options: { flags: ['--feature-gates=WatchList=true'] },
   },
   'deleted-collections': {
     title: 'deletions of a collection by many at once keep nobody waiting',
@@ -189,9 +192,10 @@ const masses: { readonly [name: string]: Mass } = {
 const expected = new Set([200, 201, 304, 401, 404, 406, 409, 429]);
 
 export const massScenarios: readonly Scenario[] = Object.entries(masses).map(
-  ([name, { title, prepare, ask, count }]) => ({
+  ([name, { title, prepare, ask, count, options = {} }]) => ({
     name: `mass-of-${name}`,
     title,
+    options,
     fullOnly: true,
     attack: async ({ client }) => {
       await prepare?.(client);

@@ -33,6 +33,7 @@ export type {
   RequestVersions,
   ResourceAuthorizer,
   ResourceKey,
+  SelectedObjects,
   ServedKind,
   ServedResource,
   StepTimer,

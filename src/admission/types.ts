@@ -268,15 +268,22 @@ export interface VersionedLookup {
   /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
   readonly getAs: (as: ServedResource, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
   /**
-   * Those whose labels match, as they are stored, sorted by name; an empty namespace selects all. Each is decoded by its
-   * function. Labels are compared in the given turns, and again only when an object of the resource has changed.
+   * Those whose labels match, as they are stored, sorted by name; an empty namespace selects all. Labels are compared in
+   * these turns, and again only when an object of the resource has changed.
    */
   readonly selectAs: (
     as: ServedResource,
     namespace: string,
     selector: LabelSelector,
     turns: Turns,
-  ) => Promise<readonly (() => ApiObject)[]>;
+  ) => Promise<SelectedObjects>;
+}
+
+/** Objects that a selector has found, decoded when they are read. */
+export interface SelectedObjects {
+  readonly length: number;
+  /** The object at an index below `length`. */
+  readonly read: (index: number) => ApiObject;
 }
 
 /**

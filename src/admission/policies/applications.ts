@@ -4,7 +4,7 @@ import { matchRequest, namespaceOf } from '../matching.ts';
 import { admissionTurns } from '../request.ts';
 import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedKind } from '../types.ts';
 import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
-import { ConfigurationError, collectParameters, noParameters, type Parameter } from './parameters.ts';
+import { ConfigurationError, collectParameters, noParameters, type Parameters } from './parameters.ts';
 
 /** A policy to be evaluated with a binding, once for each parameter; or why it cannot be. */
 export type Application<Program> = {
@@ -14,7 +14,7 @@ export type Application<Program> = {
       readonly binding: CompiledBinding;
       /** The version in which the request matched. */
       readonly matched: ServedKind;
-      readonly parameters: readonly Parameter[];
+      readonly parameters: Parameters;
       readonly failure?: never;
     }
   | {
@@ -31,6 +31,8 @@ const tooMany = () =>
   statusError.internal(
     `policies, their bindings and parameters apply to the request more than ${maxApplications} times`,
   );
+
+const none: Parameters = { length: 0, read: () => undefined };
 
 type Lookups = Pick<PluginInitializer, 'objects' | 'findKind' | 'clock'>;
 
@@ -89,7 +91,7 @@ function parametersOf(
   place: KindPlace | undefined,
   request: AdmissionRequest,
   lookups: Lookups,
-): Awaitable<readonly Parameter[] | string> {
+): Awaitable<Parameters | string> {
   const { match, parameters } = binding;
   if (match === undefined && (place === undefined || parameters === undefined)) return noParameters;
   return findParameters(binding, place, request, lookups);
@@ -100,9 +102,9 @@ async function findParameters(
   place: KindPlace | undefined,
   request: AdmissionRequest,
   lookups: Lookups,
-): Promise<readonly Parameter[] | string> {
+): Promise<Parameters | string> {
   try {
-    if (match !== undefined && (await matchRequest(match, request, lookups.objects)) === undefined) return [];
+    if (match !== undefined && (await matchRequest(match, request, lookups.objects)) === undefined) return none;
     if (place === undefined || parameters === undefined) return noParameters;
     const turns = request.turns ?? serverTurns();
     return await collectParameters(lookups, place, parameters, namespaceOf(request), turns);

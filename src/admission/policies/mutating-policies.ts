@@ -75,9 +75,9 @@ class Run {
     for (const application of applications) {
       if (application.failure !== undefined) continue;
       const { parameters, ...policy } = application;
-      for (const parameter of parameters) {
+      for (let index = 0; index < parameters.length; index++) {
         if (turns.over) await turns.next();
-        if (await this.#applyPolicy({ ...policy, params: parameter() })) applied = true;
+        if (await this.#applyPolicy({ ...policy, params: parameters.read(index) })) applied = true;
       }
     }
     // As in the reference server, also when the mutations have changed nothing.

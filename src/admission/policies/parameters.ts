@@ -16,11 +16,15 @@ export interface ParameterReference {
   readonly ifNone: string | undefined;
 }
 
-/** Reads a parameter, which may take as long as decoding an object. Undefined: the policy is evaluated without. */
-export type Parameter = () => JsonObject | undefined;
+/** The parameters with each of which a policy is evaluated. Reading one may decode an object. */
+export interface Parameters {
+  readonly length: number;
+  /** The parameter at an index below `length`. Undefined: the policy is evaluated without. */
+  readonly read: (index: number) => JsonObject | undefined;
+}
 
 /** A policy without a kind of parameters, or with a binding without a reference to them, is evaluated once. */
-export const noParameters: readonly Parameter[] = [() => undefined];
+export const noParameters: Parameters = { length: 1, read: () => undefined };
 
 /**
  * Returns the parameters with each of which a policy is evaluated, in the version of their kind (`place`). `namespace`: that
@@ -32,14 +36,14 @@ export async function collectParameters(
   reference: ParameterReference,
   namespace: string,
   turns: Turns,
-): Promise<readonly Parameter[]> {
+): Promise<Parameters> {
   const { name, selector } = reference;
   const within = parameterNamespace(place, reference, namespace);
   if (selector !== undefined) {
     return requireParameters(await objects.selectAs(place, within, selector, turns), reference);
   }
   const parameter = await objects.getAs(place, within, name);
-  return requireParameters(parameter === undefined ? [] : [() => parameter], reference);
+  return requireParameters({ length: parameter === undefined ? 0 : 1, read: () => parameter }, reference);
 }
 
 function parameterNamespace({ namespaced }: KindPlace, reference: ParameterReference, namespace: string): string {
@@ -55,7 +59,7 @@ function parameterNamespace({ namespaced }: KindPlace, reference: ParameterRefer
 }
 
 /** @throws ConfigurationError when there are no parameters, and the binding does not allow that */
-function requireParameters(parameters: readonly Parameter[], { ifNone }: ParameterReference): readonly Parameter[] {
+function requireParameters(parameters: Parameters, { ifNone }: ParameterReference): Parameters {
   if (parameters.length > 0 || ifNone !== 'Deny') return parameters;
   throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
 }

@@ -53,9 +53,15 @@ async function enforce(
     }
     known.set(matched, values);
     const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
-    for (const parameter of parameters) {
+    for (let index = 0; index < parameters.length; index++) {
       if (turns.over) await turns.next();
-      const inputs = { program, request: values, params: parameter(), namespaceObject, clock: initializer.clock };
+      const inputs = {
+        program,
+        request: values,
+        params: parameters.read(index),
+        namespaceObject,
+        clock: initializer.clock,
+      };
       outcome.add(application, await evaluatePolicy(inputs));
     }
   }

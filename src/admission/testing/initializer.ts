@@ -66,14 +66,12 @@ export function fakeInitializer(
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       getAs: ({ resource }, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
-      selectAs: async ({ resource }, namespace, selector) =>
-        inPlace(resource, namespace)
-          .filter(({ object }) => selector.matches(object.metadata.labels ?? {}))
-          .map(
-            ({ object }) =>
-              () =>
-                object,
-          ),
+      selectAs: async ({ resource }, namespace, selector) => {
+        const selected = inPlace(resource, namespace).filter(({ object }) =>
+          selector.matches(object.metadata.labels ?? {}),
+        );
+        return { length: selected.length, read: (index) => selected[index]?.object };
+      },
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
       cached: (resource, namespace) => ({
         objects: inPlace(resource, namespace).map(({ object }) => object),

@@ -1,4 +1,4 @@
-import type { ServedResource, VersionedLookup } from '../../admission/index.ts';
+import type { SelectedObjects, ServedResource, VersionedLookup } from '../../admission/index.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type ApiObject, inTurns, type LabelSelector, type Steps } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
@@ -14,6 +14,13 @@ interface Selections {
   readonly snapshot: Snapshot;
   readonly bySelector: Map<string, readonly CachedObject[]>;
 }
+
+const nothing: SelectedObjects = {
+  length: 0,
+  read: () => {
+    throw new RangeError('nothing is selected');
+  },
+};
 
 /** See `VersionedLookup`. `decode` gives the shared, decoded object. Every version of a custom resource has a cache of its own. */
 export function versionedReads(
@@ -62,15 +69,21 @@ export function versionedReads(
     },
     selectAs: async (as, namespace, selector, turns) => {
       const resource = find(as);
-      if (resource === undefined) return [];
+      if (resource === undefined) return nothing;
       const { cache, format } = resource;
       if (cache.revision === 0) await consistentCache(registry, resource);
       const selected = await inTurns(matching(resource, namespace, selector), turns);
-      const own = selected.flatMap((cached) => inVersion(format, cached) ?? []);
-      if (own.length === selected.length) return own.map((cached) => () => read(resource, as.version, cached));
+      const readFrom = (objects: readonly CachedObject[]) => ({
+        length: objects.length,
+        read: (index: number) => {
+          const cached = objects[index] as CachedObject;
+          return read(resource, as.version, inVersion(format, cached) ?? cached);
+        },
+      });
+      if (selected.every((cached) => inVersion(format, cached) !== undefined)) return readFrom(selected);
       const { objects, failure } = await convertAll(format, selected, turns);
       if (failure !== undefined) throw failure.error;
-      return objects.map((cached) => () => read(resource, as.version, cached));
+      return readFrom(objects);
     },
   };
 }

@@ -43,7 +43,7 @@ const prepareConfigMaps = (client: Client) =>
     data: { text: 'x'.repeat(500) },
   }));
 
-/** A role of bob's with these rules. */
+/** Gives bob a role with these rules. */
 async function makeRole(client: Client, rules: readonly object[]): Promise<void> {
   const roles = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
   const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'many' };
@@ -120,7 +120,7 @@ const masses: { readonly [name: string]: Mass } = {
     count: 10_000,
   },
   discovery: {
-    title: 'discovery and OpenAPI under ever new Accept headers keep nobody waiting',
+    title: 'discovery and OpenAPI with an Accept header that always changes keep nobody waiting',
     ask: (i) => {
       const paths = ['/apis', '/api', '/openapi/v2', '/openapi/v3', '/api/v1', '/openapi/v3/api/v1'];
       const accept = `application/x-${i};q=0.1, application/json;q=0.${i % 10}, application/${'y'.repeat(900)}${i}`;
@@ -147,8 +147,8 @@ const masses: { readonly [name: string]: Mass } = {
     ask: () => get(`${configMaps}?limit=1&labelSelector=none%3Dnone`),
     count: 2_000,
   },
-  'former-pages': {
-    title: 'small pages at a former version keep nobody waiting',
+  'old-pages': {
+    title: 'small pages at an old resourceVersion keep nobody waiting',
     prepare: async (client) => {
       await prepareConfigMaps(client);
       const { body } = await client.http1(get(`${configMaps}?limit=1`));

@@ -70,6 +70,18 @@ it('refuses responses of one webhook that are more than half of what is received
   await Promise.all(posts);
 });
 
+it('refuses responses of the webhook of a kubeconfig that have more than 256 KiB, because they are read in one step', async () => {
+  let text = '';
+  const { hook } = await hookOf(() => ({ status: 200, text }));
+  const user = { cert: undefined, key: undefined, authorization: undefined };
+  const config = { url: new URL(hook.url), ca: pemOf(hook), serverName: undefined, skipVerify: false, ...user };
+  const post = webhooks().open(config, 4);
+  text = ' '.repeat(256 * 1024);
+  expect(await post(body, 60_000)).toHaveLength(256 * 1024);
+  text += ' ';
+  await expect(post(body, 60_000)).rejects.toThrow('more than 262144 bytes');
+});
+
 it('sends no more requests at a time than it may, and the others after them', async () => {
   const { hook, registration } = await hookOf(() => new Promise((resolve) => setImmediate(resolve, {})));
   const made = webhooks();

@@ -12,7 +12,7 @@ export interface RegisteredWebhooks {
    * none.
    */
   postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
-  /** The webhook of a kubeconfig; `atOnce` as for the others. Throws for certificates that are not PEM. */
+  /** The webhook of a kubeconfig, which reviews tokens or images; `atOnce` as for the others. Throws for certificates that are not PEM. */
   open(config: WebhookConfig, atOnce: number): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
@@ -27,8 +27,10 @@ export interface RegisteredWebhooksOptions {
   ) => Promise<{ readonly host: string; readonly port: string }>;
 }
 
-/** Maximum size of a response in bytes. */
+/** Maximum size of a response in bytes: of a webhook that an API object registers, and of one of a kubeconfig. */
 const maxAnswer = 8 * 1024 * 1024;
+/** Reviews of tokens are decoded in one step. */
+const maxReview = 256 * 1024;
 /** Maximum number of bytes of incomplete responses of all webhooks; one may use at most as many as remain for others. */
 const maxReceiving = 128 * 1024 * 1024;
 /** Maximum number of clients; the connections of others close once they are idle. */
@@ -47,7 +49,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     take: (bytes) => shares.tryTake(place, bytes),
     give: (bytes) => shares.release(place, bytes),
   });
-  const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, maxAnswer, receiving: receivingOf(href) });
+  const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, receiving: receivingOf(href) });
   const closing = new AbortController();
   // Every pending call adds a listener.
   setMaxListeners(0, closing.signal);
@@ -81,12 +83,12 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
         skipVerify: false,
         ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
       },
-      { ...limitsOf(url), maxRequests, ...(locate === undefined ? {} : { locate }) },
+      { ...limitsOf(url), maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
     );
   };
   return {
     open: (config, maxRequests) => {
-      const client = createWebhookClient(config, { ...limitsOf(config.url), maxRequests });
+      const client = createWebhookClient(config, { ...limitsOf(config.url), maxAnswer: maxReview, maxRequests });
       opened.push(client);
       return (body, timeoutMs) =>
         post(client, body, withTimeout(config.url.href, timeoutMs), { timeoutMs }, closing.signal);

@@ -5,7 +5,8 @@ import { createServer, type OrchServer } from './server.ts';
 
 // Mutating admission policies in a whole server.
 const group = 'admissionregistration.k8s.io/v1alpha1';
-const options = { apiDomain: 'k8s.io', runtimeConfig: { [group]: true } } as const;
+// Controllers write config maps, to which the policies would apply as well.
+const options = { apiDomain: 'k8s.io', runtimeConfig: { [group]: true }, controllers: '-*' } as const;
 let server: OrchServer;
 let client: Client;
 beforeAll(async () => {

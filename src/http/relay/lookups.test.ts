@@ -29,7 +29,7 @@ describe('lookups of names', () => {
     const { lookups, begun, answer } = heldLookups(1);
     const seen: string[] = [];
     const find = (who: string) =>
-      lookups.find('a', (_, addresses) => seen.push(`${who} ${addresses.map(({ address }) => address)}`));
+      lookups.find('a', (_, addresses) => seen.push(`${who} ${addresses.map(({ address }) => address).join()}`));
     find('one');
     find('another');
     answer('a');

@@ -3,8 +3,11 @@ import type { ServerSettings } from './flags.ts';
 
 /** Watches are mostly idle; the limit bounds their memory. */
 const maxWatches = 100_000;
-/** Proxied requests to nodes use two connections each. The second ones use at most a quarter of the file descriptors. */
-const maxProxied = 10_000;
+/**
+ * Proxied requests to nodes use two connections each, which take 0.4 MB of memory when neither side reads. The second ones
+ * use at most a quarter of the file descriptors.
+ */
+const maxProxied = 4_000;
 const proxiedShare = 1 / 4;
 /** Bytes of request bodies that are received or processed: about 80 of the largest. */
 const maxReceiving = 256 * 1024 * 1024;

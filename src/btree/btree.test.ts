@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BTree, type BTreeSnapshot } from './btree.ts';
-import { needsUtf8Order, plainBefore, utf8Before } from './key-order.ts';
+import { BTree, type BTreeSnapshot, needsUtf8Order, plainBefore, utf8Before } from './btree.ts';
 
 interface Item {
   readonly key: string;

@@ -33,6 +33,7 @@ export function createWatchCache(options: CacheOptions): WatchCache {
 }
 
 class Cache implements WatchCache {
+  revision = 0;
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   readonly #waiters: Waiters;
@@ -42,7 +43,6 @@ class Cache implements WatchCache {
   readonly #hub: Hub;
   readonly #listeners: ChangeListener[] = [];
   #tree = new BTree<CachedObject>();
-  #revision = 0;
   #snapshot: Snapshot | undefined;
   #started = false;
   #loaded = false;
@@ -64,7 +64,7 @@ class Cache implements WatchCache {
     this.#waiters = new Waiters(clock);
     this.#loading = new Waiters(clock);
     this.#feeder = new Feeder(options, this.#feed(), () => this.#watching());
-    const revision = () => this.#revision;
+    const revision = () => this.revision;
     this.#hub = {
       get revision() {
         return revision();
@@ -79,10 +79,6 @@ class Cache implements WatchCache {
       replayed: 0,
       cutOff: 0,
     };
-  }
-
-  get revision(): number {
-    return this.#revision;
   }
 
   get oldest(): number {
@@ -117,7 +113,7 @@ class Cache implements WatchCache {
   }
 
   reach(revision: number, timeoutMs: number): Promise<boolean> {
-    if (this.#revision >= revision) return Promise.resolve(true);
+    if (this.revision >= revision) return Promise.resolve(true);
     if (this.failure !== undefined) return Promise.resolve(false);
     this.#requestProgress();
     return this.#waiters.wait(revision, timeoutMs);
@@ -128,7 +124,7 @@ class Cache implements WatchCache {
   }
 
   snapshot(): Snapshot {
-    this.#snapshot ??= new CacheSnapshot(this.#revision, this.#tree.snapshot());
+    this.#snapshot ??= new CacheSnapshot(this.revision, this.#tree.snapshot());
     return this.#snapshot;
   }
 
@@ -144,8 +140,8 @@ class Cache implements WatchCache {
 
   async forget(revision: number, timeoutMs: number): Promise<void> {
     // A cache that is not loaded has no events. With one that lags behind, new watches would start in the past.
-    if (this.#revision === 0 || !(await this.reach(revision, timeoutMs))) return;
-    this.#window.reset(this.#revision);
+    if (this.revision === 0 || !(await this.reach(revision, timeoutMs))) return;
+    this.#window.reset(this.revision);
   }
 
   endSubscriptions(): void {
@@ -174,7 +170,7 @@ class Cache implements WatchCache {
   }
 
   #feed(): Feed {
-    const revision = () => this.#revision;
+    const revision = () => this.revision;
     return {
       get revision() {
         return revision();
@@ -193,7 +189,7 @@ class Cache implements WatchCache {
    */
   #replace(tree: BTree<CachedObject>, revision: number): void {
     this.#loads++;
-    const back = revision < this.#revision;
+    const back = revision < this.revision;
     const before = this.#tree;
     this.#tree = tree;
     if (this.#listeners.length > 0) this.#notifyDifference(before, tree);
@@ -219,7 +215,7 @@ class Cache implements WatchCache {
       for (const listener of this.#listeners) listener(change.current ?? change.previous!, current === undefined);
     }
     // A progress notification may be older than the last commit.
-    this.#advance(Math.max(revision, this.#revision));
+    this.#advance(Math.max(revision, this.revision));
     if (changes.length === 0) this.#progressed();
   }
 
@@ -232,17 +228,16 @@ class Cache implements WatchCache {
   }
 
   #advance(revision: number): void {
-    this.#revision = revision;
+    this.revision = revision;
     this.#snapshot = undefined;
-    this.#lead();
-    void this.#flush();
-    this.#waiters.reached(revision);
+    if (this.#hub.followers.size > 0) this.#lead();
+    if (this.#hub.awake.length > 0) void this.#flush();
+    if (this.#waiters.size > 0) this.#waiters.reached(revision);
   }
 
   /** Lets followers process the new changes at the end of the window; they may become followers again immediately. */
   #lead(): void {
     const { followers } = this.#hub;
-    if (followers.size === 0) return;
     const all = [...followers];
     followers.clear();
     for (const follower of all) follower.follow();

@@ -70,7 +70,7 @@ export class EventWindow {
     this.#sharedHeld += objectBytes(change);
     while (this.#sharedHeld > sharedBytes && this.#shared < this.end - 1) this.#unshare();
     this.#trim(change.time);
-    this.#schedule();
+    if (this.#cancelTick === undefined) this.#schedule();
   }
 
   /** Evicts everything; the window begins after `revision`. */
@@ -113,11 +113,10 @@ export class EventWindow {
   }
 
   #schedule(): void {
-    if (this.#cancelTick !== undefined || this.first === this.end) return;
     this.#cancelTick = this.#clock.after(this.#maxAge + 1, () => {
       this.#cancelTick = undefined;
       this.#trim(this.#clock.now());
-      this.#schedule();
+      if (this.first < this.end) this.#schedule();
     });
   }
 }

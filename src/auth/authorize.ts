@@ -60,7 +60,7 @@ const decides = ({ allowed, denied }: Decision): boolean => allowed || denied ==
  */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   // Synchronous unless an authorizer returns a promise.
-  const authorizeFrom = (attributes: Attributes, index: number, earlier: Said): ReturnType<Authorizer> => {
+  const authorizeFrom = (attributes: Attributes, index = 0, earlier = nothingSaid): ReturnType<Authorizer> => {
     let said = earlier;
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
@@ -74,7 +74,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
     const decision = await pending;
     return decides(decision) ? decision : authorizeFrom(attributes, index, added(said, decision));
   };
-  return Object.assign((attributes: Attributes) => authorizeFrom(attributes, 0, nothingSaid), {
+  return Object.assign(authorizeFrom, {
     rulesFor: (user: User, namespace: string) => unionRules(authorizers, user, namespace),
   });
 }

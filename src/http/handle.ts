@@ -1,17 +1,7 @@
 import type { AuditContext } from '../audit/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import {
-  accessDenied,
-  Stage,
-  Stages,
-  StatusError,
-  scheduler,
-  shorten,
-  statusError,
-  type Turns,
-  type User,
-} from '../meta/index.ts';
-import { connectionOf, type Resource } from '../registry/index.ts';
+import { accessDenied, Stage, Stages, StatusError, scheduler, shorten, statusError, type User } from '../meta/index.ts';
+import type { Resource } from '../registry/index.ts';
 import {
   AuthorizationError,
   authenticateRequest,
@@ -37,7 +27,7 @@ import { Warnings, withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { auditor, authorize, clock, metrics, names, random, registry, nonResource } = options;
+  const { auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const codecs = createCodecs(options);
   const serving: Serving = {
@@ -70,9 +60,11 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       // Authenticate.
       let user = await authenticateRequest(request, info.path, started, warnings, annotations, options);
-      markAuthenticated(progress, request, user, options);
+      progress.user = user;
+      if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
+      if (auditor !== undefined) stages.enter(Stage.audit);
       const turns = scheduler.turns(user.name);
-      if ((info.selectorLength ?? 0) >= minLongSelectors && turns.over) await turns.next();
+      if (info.selectorLength >= minLongSelectors && turns.over) await turns.next();
       let attributes = attributesOf(info, user, withSelectors);
       // Audit.
       audit = auditor?.begin(request, attributes, id, started, annotations);
@@ -94,8 +86,11 @@ export function createHandler(options: HandlerOptions): Handler {
       await authorizeRequest(attributes, audit, options);
       // Dispatch.
       const call: Call = { request, info, resource, user, series, reservation, warnings, audit, stages, turns };
-      response = withTurns(turns, await (path === undefined ? nonResource(call) : verbs(call)));
-      if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
+      response = await (path === undefined ? nonResource(call) : verbs(call));
+      if (response.status === 101) response = { ...response, turns };
+      if (flowClass === 'readOnly' && (isStreamed(response.body) || response.body.length > maxUncompressedBytes)) {
+        response = await largeResponse(response, call, compress);
+      }
     } catch (error) {
       progress.terminated = reservation?.refused === true || isTimeout(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
@@ -103,7 +98,8 @@ export function createHandler(options: HandlerOptions): Handler {
     }
     const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
     if (recording !== undefined) await recording;
-    response = withAuditId(response, id);
+    // The response of a kubelet to an upgrade is passed on as it is.
+    if (response.tunnel === undefined) response = { ...response, headers: { ...response.headers, 'audit-id': id } };
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     stages.enter(Stage.response);
@@ -125,12 +121,6 @@ const auditIdForm = /^[\x20-\x7e]{1,256}$/;
 function auditIdOf({ headers }: ApiRequest, random: HandlerOptions['random']): string {
   const id = headers['audit-id'];
   return id !== undefined && auditIdForm.test(id) ? id : random.uuid();
-}
-
-/** Adds the Audit-ID, except to the response of a kubelet to an upgrade. */
-function withAuditId(response: ApiResponse, id: string): ApiResponse {
-  if (response.tunnel !== undefined) return response;
-  return { ...response, headers: { ...response.headers, 'audit-id': id } };
 }
 
 type OnEnd = (size: number, error: unknown) => void;
@@ -206,19 +196,6 @@ const beginProgress = (started: number, id: string, clock: HandlerOptions['clock
   terminated: false,
 });
 
-/** Begins the trace of a request, and the stage of its audit. */
-function markAuthenticated(
-  progress: Progress,
-  request: ApiRequest,
-  user: User,
-  { auditor, tracer }: HandlerOptions,
-): void {
-  const { info, id, started, stages } = progress;
-  progress.user = user;
-  if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
-  if (auditor !== undefined) stages.enter(Stage.audit);
-}
-
 /** Counts a watch or a proxied request as in progress, until its conclusion. */
 function markLongRunning(progress: Progress, { longRunning }: RequestSeries): void {
   progress.longRunning = true;
@@ -232,12 +209,8 @@ const isTimeout = (error: unknown): boolean =>
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
 
-// Smaller responses are never compressed.
-const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
-
-/** Adds the turns in which an upgraded connection is read. */
-const withTurns = (turns: Turns, response: ApiResponse): ApiResponse =>
-  response.status === 101 ? { ...response, turns } : response;
+/** Responses up to this size are never compressed (bytes). */
+const maxUncompressedBytes = 64 * 1024;
 
 /** A large response that is built for one client counts as several requests, after compression. */
 async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
@@ -292,6 +265,7 @@ const unknownRequest: RequestInfo = {
   resource: undefined,
   watchPath: false,
   selectors: {},
+  selectorLength: 0,
 };
 
 /** The flow class of a request. Undefined for health checks, which are served at any load. */
@@ -300,7 +274,7 @@ function flowClassOf(
   resource: Resource | undefined,
 ): FlowClass | undefined {
   if (place === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
-  if (resource !== undefined && connectionOf({ resource, subresource: place?.subresource ?? '' })) return 'proxied';
+  if (place !== undefined && resource?.connections.has(place.subresource)) return 'proxied';
   if (verb === 'watch') return 'longRunning';
   return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }

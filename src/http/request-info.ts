@@ -12,6 +12,16 @@ import { readFlag } from '../registry/index.ts';
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
 
+/** The parameters of these names that a query has. */
+export function pickParameters(query: Query, names: readonly string[]): { [name: string]: string } {
+  const parameters: { [name: string]: string } = {};
+  for (const name of names) {
+    const value = query.get(name);
+    if (value !== null) parameters[name] = value;
+  }
+  return parameters;
+}
+
 /** The parts of a path below `/api/<version>` or `/apis/<group>/<version>`. Absent parts are empty. */
 export interface ResourcePath extends ResourcePlace {
   /** The path after the subresource, without the slash. */
@@ -35,8 +45,8 @@ export interface RequestInfo {
   readonly watchPath: boolean;
   /** The selectors of a list, watch or deletecollection, parsed at the first use. Others have none. */
   readonly selectors: Selectors;
-  /** The length of their texts (characters). */
-  readonly selectorLength?: number;
+  /** The length of their texts (characters); 0 without selectors. */
+  readonly selectorLength: number;
 }
 
 const noQuery: Query = new URLSearchParams();
@@ -59,7 +69,8 @@ const namespaceSubresources = new Set(['status', 'finalize']);
 export function identify(method: string, url: string): RequestInfo {
   const target = url.startsWith('/') ? url : originForm(url);
   const mark = target.indexOf('?');
-  const path = decodePath(mark < 0 ? target : target.slice(0, mark));
+  const sentPath = mark < 0 ? target : target.slice(0, mark);
+  const path = sentPath.includes('%') ? decodePath(sentPath) : sentPath;
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
   const parts = path.split('/');
   if (parts[parts.length - 1] === '') parts.pop();
@@ -68,14 +79,18 @@ export function identify(method: string, url: string): RequestInfo {
   const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
   if (resource === undefined) {
     const verb = methods.has(method) ? method.toLowerCase() : '';
-    return { path, query, verb, resource, watchPath: false, selectors: noSelectors };
+    return { path, query, verb, resource, watchPath: false, selectors: noSelectors, selectorLength: 0 };
   }
   const watchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
   const verb = resourceVerb(method, query, resource, watchPath);
-  if (query.size === 0 || !selecting.has(verb)) {
-    return { path, query, verb, resource, watchPath, selectors: noSelectors };
+  if (query.size > 0 && selecting.has(verb)) {
+    const labels = query.get('labelSelector') ?? '';
+    const fields = query.get('fieldSelector') ?? '';
+    if (labels !== '' || fields !== '') {
+      return new SelectingRequest({ path, query, verb, resource, watchPath }, labels, fields);
+    }
   }
-  return new SelectingRequest(path, query, verb, resource, watchPath);
+  return { path, query, verb, resource, watchPath, selectors: noSelectors, selectorLength: 0 };
 }
 
 /** A request with selectors. */
@@ -83,30 +98,32 @@ class SelectingRequest implements RequestInfo {
   readonly path: string;
   readonly query: Query;
   readonly verb: string;
-  readonly resource: ResourcePath;
+  readonly resource: ResourcePath | undefined;
   readonly watchPath: boolean;
+  readonly selectorLength: number;
+  readonly #labels: string;
+  readonly #fields: string;
   #selectors: Selectors | undefined;
 
-  constructor(path: string, query: Query, verb: string, resource: ResourcePath, watchPath: boolean) {
+  /** `labels` and `fields`: the texts of its selectors. */
+  constructor(
+    { path, query, verb, resource, watchPath }: Omit<RequestInfo, 'selectors' | 'selectorLength'>,
+    labels: string,
+    fields: string,
+  ) {
     this.path = path;
     this.query = query;
     this.verb = verb;
     this.resource = resource;
     this.watchPath = watchPath;
+    this.selectorLength = labels.length + fields.length;
+    this.#labels = labels;
+    this.#fields = fields;
   }
 
   get selectors(): Selectors {
-    this.#selectors ??= receiveSelectors(...this.#texts);
+    this.#selectors ??= receiveSelectors(this.#labels, this.#fields);
     return this.#selectors;
-  }
-
-  get selectorLength(): number {
-    const [labels, fields] = this.#texts;
-    return labels.length + fields.length;
-  }
-
-  get #texts(): [labels: string, fields: string] {
-    return [this.query.get('labelSelector') ?? '', this.query.get('fieldSelector') ?? ''];
   }
 }
 
@@ -184,7 +201,6 @@ function resourceVerb(method: string, query: Query, { name, subresource }: Resou
 }
 
 function decodePath(path: string): string {
-  if (!path.includes('%')) return path;
   try {
     return decodeURIComponent(path);
   } catch (cause) {

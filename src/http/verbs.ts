@@ -11,7 +11,6 @@ import {
   type CachedObject,
   type Change,
   checkVerb,
-  connectionOf,
   internalName,
   isCustomObject,
   isUnsafe,
@@ -37,6 +36,7 @@ import {
   type Negotiation,
   type Offered,
   patchFormat,
+  type Transform,
   valueAnswer,
 } from './codecs/negotiation.ts';
 import { reportDeprecation } from './deprecation.ts';
@@ -47,9 +47,9 @@ import { builtInSchema } from './openapi/built-in-types.ts';
 import { readTurns } from './read-turns.ts';
 import { connectAnswer } from './relay/connect.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
-import type { RequestInfo, ResourcePath } from './request-info.ts';
+import { pickParameters, type RequestInfo, type ResourcePath } from './request-info.ts';
 import type { ApiResponse, Chunk } from './types.ts';
-import { deletionOptions, pickParameters, readDeleteOptions, writeOptions } from './write-options.ts';
+import { deletionOptions, readDeleteOptions, writeOptions } from './write-options.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
@@ -85,13 +85,21 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
       if (path.group === '' || isBuiltIn(path.group)) throw statusError.noSuchResource();
       return pageNotFound;
     }
-    checkMethod(call, target);
-    const version = target.resource.versions.get(target.version);
+    const { resource, name, subresource } = target;
+    const { verb } = call.info;
+    const { method } = call.request;
+    const connection = resource.connections.get(subresource);
+    const isProxied = connection?.answers === 'proxy' && name !== '' && verb !== 'watch' && proxyMethods.has(method);
+    if (!isProxied) {
+      checkVerb(target, verb);
+      if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
+    }
+    const version = resource.versions.get(target.version);
     if (version?.declared.deprecated !== undefined) {
       reportDeprecation(call, target, version.declared.deprecated, names);
     }
-    if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
-    const serve = servers[call.info.verb];
+    if (connection !== undefined) return connectAnswer(options, call, target, connection);
+    const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(version !== undefined && builtInVersions.has(version) ? verbs : customVerbs, call, target);
   };
@@ -112,22 +120,11 @@ function targetOf(resource: Resource | undefined, path: ResourcePath): Target | 
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** Throws 404 where the target serves no verb at all, 405 where it serves others. */
-function checkMethod({ request: { method }, info: { verb } }: Call, target: Target): void {
-  const { resource, name, subresource } = target;
-  if (resource.definition.custom !== undefined && subresource !== '' && !resource.subresources.has(subresource)) {
-    throw statusError.notFound(resource.id, name);
-  }
-  const proxies = connectionOf(target)?.answers === 'proxy' && target.name !== '' && proxyMethods.has(method);
-  if (proxies && verb !== 'watch') return;
-  checkVerb(target, verb);
-  if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
-}
-
 /** Whether the objects of the target can be read. */
 const isReadable = ({ resource, subresource }: Target): boolean =>
   (subresource === '' ? resource.definition : resource.subresources.get(subresource))?.verbs.includes('get') === true;
 
+/** The methods that are proxied to a backend, whatever verbs its subresource has. */
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
 /** The verb that a user needs in addition to delete an object that cannot be decoded. */
@@ -142,7 +139,7 @@ const servers: { readonly [verb: string]: Serve } = {
     call.stages.enter(Stage.store);
     const object = await verbs.registry.get(target, readOptions(call.info));
     call.stages.enter(Stage.serialization);
-    checkShape(target, form, 'object');
+    if (form.as?.kind === 'PartialObjectMetadataList') throw wrongShape(target, form.as, 'object');
     const body = encodeObject(call, target, object, view, form);
     return { status: 200, headers: form.headers, body: body instanceof Promise ? await body : body };
   },
@@ -151,11 +148,11 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const turns = readTurns(call);
-    call.reservation.addSelectors(selectorBytes(call.info.selectors));
+    if (call.info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
     let list = await verbs.registry.list(target, { ...readOptions(call.info), turns });
     call.stages.enter(Stage.serialization);
-    checkShape(target, form, 'list');
+    if (form.as?.kind === 'PartialObjectMetadata') throw wrongShape(target, form.as, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view, turns) };
   },
@@ -164,9 +161,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const { request, info, series } = call;
     const form = verbs.negotiation.watches(request, info);
     const view = viewOf(verbs, call, form);
-    const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
+    const opening = request.upgrades && isWebSocket(request.headers) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
-    call.reservation.addSelectors(selectorBytes(info.selectors));
+    if (info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
     const stream = await verbs.registry.watch(target, {
       ...pickParameters(info.query, watchNames),
@@ -230,7 +227,7 @@ const servers: { readonly [verb: string]: Serve } = {
     call.stages.enter(Stage.store);
     let list = await verbs.registry.deleteCollection(target, read, options, deletionOptions(call, options));
     call.stages.enter(Stage.serialization);
-    checkShape(target, form, 'list');
+    if (form.as?.kind === 'PartialObjectMetadata') throw wrongShape(target, form.as, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view, turns) };
   },
@@ -267,7 +264,7 @@ async function write(
     call.audit?.responseStatus(value);
     return valueAnswer(status, value, form);
   }
-  checkShape(target, form, 'object');
+  if (form.as?.kind === 'PartialObjectMetadataList') throw wrongShape(target, form.as, 'object');
   if (change.verb === 'create') call.audit?.named(result.object.name);
   const body = encodeObject(call, target, result.object, view, form);
   return { status, headers: form.headers, body: body instanceof Promise ? await body : body };
@@ -309,30 +306,41 @@ function viewOf({ clock }: Verbs, { info }: Call, { as }: Negotiated): Represent
   return { as: 'table', version, includeObject, now: clock.now() };
 }
 
-/** PartialObjectMetadata is for objects, PartialObjectMetadataList for lists. @throws StatusError 406 */
-function checkShape(target: Target, { as }: Negotiated, shape: 'object' | 'list'): void {
-  if (as === undefined || as.kind === 'Table') return;
-  const list = shape === 'list';
-  if (as.kind === (list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return;
-  const what = `${list ? 'is' : 'is not'} a list (*${internalName(target)}${list ? 'List' : ''})`;
-  throw new StatusError(406, 'NotAcceptable', `you requested ${as.kind}, but the requested object ${what}`);
+/** The 406 for a list as PartialObjectMetadata, or for an object as PartialObjectMetadataList. */
+function wrongShape(target: Target, { kind }: Transform, shape: 'object' | 'list'): StatusError {
+  const what =
+    shape === 'list' ? `is a list (*${internalName(target)}List)` : `is not a list (*${internalName(target)})`;
+  return new StatusError(406, 'NotAcceptable', `you requested ${kind}, but the requested object ${what}`);
 }
 
-/** The body of a response with one object. A large one is encoded in turns. */
+/** The body of a response with one object. */
 function encodeObject(
+  call: Call,
+  target: Target,
+  object: CachedObject,
+  view: Representation,
+  form: Negotiated,
+): Chunk | Promise<Chunk> {
+  const { audit, turns } = call;
+  const { codec } = form;
+  if (object.bytes.length < largeBytes && audit?.recordsResponse !== true) {
+    return codec.encodeObject(representObject(target, object, view), turns);
+  }
+  return encodeInTurns(call, target, object, view, form);
+}
+
+/** The same for a large object, and for one that the audit records. */
+async function encodeInTurns(
   { audit, turns }: Call,
   target: Target,
   object: CachedObject,
   view: Representation,
   { codec }: Negotiated,
-): Chunk | Promise<Chunk> {
-  const encode = (read?: ReadObject) => {
-    const json = representObject(target, object, view, read);
-    const encoded = () => codec.encodeObject(json, turns);
-    return audit?.recordsResponse === true ? audit.responseObject(json, turns).then(encoded) : encoded();
-  };
-  if (object.bytes.length < largeBytes) return encode();
-  return inTurns(readForRepresentation(target, object, view), turns).then(encode);
+): Promise<Chunk> {
+  const read = await inTurns(readForRepresentation(target, object, view), turns);
+  const json = representObject(target, object, view, read);
+  if (audit?.recordsResponse === true) await audit.responseObject(json, turns);
+  return codec.encodeObject(json, turns);
 }
 
 // Query parameters

@@ -5,17 +5,7 @@ import type { CompiledType } from '../schema/index.ts';
 import type { Call } from './call.ts';
 import type { Offered } from './codecs/negotiation.ts';
 import { readOptionsBody } from './listener/bodies.ts';
-import type { Query } from './request-info.ts';
-
-/** The parameters of these names that a query has. */
-export function pickParameters(query: Query, names: readonly string[]): { [name: string]: string } {
-  const parameters: { [name: string]: string } = {};
-  for (const name of names) {
-    const value = query.get(name);
-    if (value !== null) parameters[name] = value;
-  }
-  return parameters;
-}
+import { pickParameters } from './request-info.ts';
 
 /** @throws StatusError 422 for invalid parameters */
 export function writeOptions(

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
-import { managerName } from './manager-name.ts';
 import { applyAtOnce } from './testing/apply.ts';
 import {
   apply,
@@ -120,22 +119,6 @@ testScenarios('rule 1: an applied configuration creates the object with defaults
     managers: { one: '.data.a' },
   },
 ]);
-
-describe('rule 2: the field manager is that of the request, or its user agent', () => {
-  it.each([
-    ['the fieldManager of the request', 'm', 'kubectl/v1', 'm'],
-    ['the product of the user agent by default', '', 'kubectl/v1.30 (linux/amd64)', 'kubectl'],
-    ['a user agent without a version', undefined, 'editor', 'editor'],
-    ['a user agent with spaces', undefined, 'Go http client/1.1', 'Go http client'],
-    ['unprintable characters are omitted', undefined, 'a\u0007b\u200b\u00a0c/1', 'abc'],
-    ['at most 128 bytes', undefined, `${'x'.repeat(200)}/1`, 'x'.repeat(128)],
-    ['a character is never cut', undefined, `${'x'.repeat(127)}é/1`, 'x'.repeat(127)],
-    ['no user agent at all', undefined, undefined, 'unknown'],
-    ['a user agent without a product', undefined, '/1.0', 'unknown'],
-  ])('%s', (_, given, agent, expected) => {
-    expect(managerName(given, agent)).toBe(expected);
-  });
-});
 
 testScenarios('rule 3: an applied configuration may not set managedFields', [
   {

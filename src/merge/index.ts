@@ -12,7 +12,6 @@ export {
 } from './json-patch.ts';
 export { reasonOfJsonPatch } from './json-patch-errors.ts';
 export { admittedManagedFields, sameManagedFields } from './managed-fields.ts';
-export { managerName } from './manager-name.ts';
 export { applyMergePatch, applyMergePatchInSteps } from './merge-patch.ts';
 export { mergeValues } from './merge-values.ts';
 export { fieldElement, fieldPath } from './path.ts';

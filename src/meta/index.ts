@@ -61,7 +61,7 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
+export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
@@ -120,7 +120,7 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
-export { atOnce, oneStep, type Steps, type WaitingSteps } from './steps.ts';
+export { atOnce, oneStep, Pace, type Steps, type WaitingSteps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export { systemClock, systemRandom } from './system.ts';
 export {

@@ -1,23 +1,8 @@
 import type { Json, JsonObject } from './json.ts';
-import type { Steps } from './steps.ts';
+import { Pace, type Steps } from './steps.ts';
 
-/** The number of values that a walk visits in one step. */
-const visitsPerStep = 1_000;
 /** The number of items that are sorted in one step. */
 const sortedPerStep = 1_000;
-
-/** Divides a walk over values into steps. */
-export class Pace {
-  #left = visitsPerStep;
-
-  /** Counts visited values. Returns true when the step must end. */
-  over(visited = 1): boolean {
-    this.#left -= visited;
-    if (this.#left > 0) return false;
-    this.#left = visitsPerStep;
-    return true;
-  }
-}
 
 const isContainer = (value: Json | undefined): value is Json[] | JsonObject =>
   typeof value === 'object' && value !== null;

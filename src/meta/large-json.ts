@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, jsonCopy, jsonEqual, setKey } from './json.ts';
-import { jsonEqualInSteps, Pace } from './json-steps.ts';
-import type { Steps } from './steps.ts';
+import { jsonEqualInSteps } from './json-steps.ts';
+import { Pace, type Steps } from './steps.ts';
 
 /**
  * Work on a value with at least this many values inside runs in steps. A walk that has counted a large value ends its

@@ -18,3 +18,19 @@ export function atOnce<T>(steps: WaitingSteps<T>): T {
     if (step.value !== undefined) throw new Error('a computation that waits cannot run at once');
   }
 }
+
+/** The number of values that a walk visits in one step. */
+const visitsPerStep = 1_000;
+
+/** Divides a walk over values into steps. */
+export class Pace {
+  #left = visitsPerStep;
+
+  /** Counts visited values. Returns true when the step must end. */
+  over(visited = 1): boolean {
+    this.#left -= visited;
+    if (this.#left > 0) return false;
+    this.#left = visitsPerStep;
+    return true;
+  }
+}

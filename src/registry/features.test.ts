@@ -63,10 +63,10 @@ describe('a declarative rule that throws', () => {
         ruleFailure: (...told) => void failures.push(told),
       },
     });
-    const { declarativeRules } = bed.target('replicationcontrollers').resource;
-    if (declarativeRules === undefined) throw new Error('no declared rules');
+    const { declarative } = bed.target('replicationcontrollers').resource.writeRules;
+    if (declarative === undefined) throw new Error('no declared rules');
     const error = new Error('broken');
-    vi.spyOn(declarativeRules, 'validate').mockImplementation(() => {
+    vi.spyOn(declarative, 'validate').mockImplementation(() => {
       throw error;
     });
     return { ...bed, failures, told: [['ReplicationController', error]] };

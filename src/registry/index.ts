@@ -46,7 +46,7 @@ export {
 } from './resource/definition.ts';
 export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
 export type { Resource } from './resource/resource.ts';
-export { checkVerb, connectionOf } from './resource/target.ts';
+export { checkVerb } from './resource/target.ts';
 
 export type {
   Body,

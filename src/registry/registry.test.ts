@@ -179,6 +179,23 @@ describe('query parameters of writes', () => {
     });
   });
 
+  it.each([
+    ['the product of the user agent', 'kubectl/v1.30 (linux/amd64)', 'kubectl'],
+    ['a user agent without a version', 'editor', 'editor'],
+    ['a user agent with spaces', 'Go http client/1.1', 'Go http client'],
+    ['only the printable characters', 'a\u0007b\u200b\u00a0c/1', 'abc'],
+    ['at most 128 bytes', `${'x'.repeat(200)}/1`, 'x'.repeat(128)],
+    ['whole characters', `${'x'.repeat(127)}é/1`, 'x'.repeat(127)],
+    ['`unknown` without a user agent', undefined, 'unknown'],
+    ['`unknown` for a user agent without a product', '/1.0', 'unknown'],
+  ])('default the field manager to %s', (_, userAgent, fieldManager) => {
+    expect(read('update', { userAgent })).toMatchObject({ fieldManager });
+  });
+
+  it('prefer a field manager to the user agent', () => {
+    expect(read('update', { userAgent: 'kubectl/v1', fieldManager: 'm' })).toMatchObject({ fieldManager: 'm' });
+  });
+
   const rejections: [Parameters<typeof read>, string][] = [
     [
       ['create', { dryRun: ['Some'] }],

@@ -115,7 +115,11 @@ export function createRegistry(options: RegistryOptions): Registry {
       return withStatusErrors(target, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: createWatch(registry),
-    write: (target, change, how) => withStatusErrors(target, carryOut(registry, target, change, how)),
+    write: (target, change, how) =>
+      withStatusErrors(
+        target,
+        change.verb === 'create' ? create(registry, target, change, how) : write(registry, target, change, how),
+      ),
     deleteCollection: (target, read, deleteOptions, how) =>
       withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how)),
     connect: (target, call) => withStatusErrors(target, connect(registry, target, call)),
@@ -136,13 +140,12 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 /** A create may be carried out by a handler, which stores nothing or something else. */
-async function carryOut(
+async function create(
   registry: RegistryContext,
   target: Target,
-  change: Change,
+  change: Change & { readonly verb: 'create' },
   how: WriteOptions,
 ): Promise<WriteResult> {
-  if (change.verb !== 'create') return write(registry, target, change, how);
   const createHandler = createHandlerOf(target);
   if (createHandler !== undefined) return handleCreate(registry, target, createHandler, change, how);
   const reviewHandler = reviewHandlerOf(registry, target);

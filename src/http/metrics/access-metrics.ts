@@ -61,10 +61,8 @@ export function declareAccessMetrics(set: MetricSet, counts: AccessCounts): Acce
   };
 }
 
+/** The users whose names are labels; `email_id` and `other` stand for all others. */
 const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
-
-/** The few labels that stand for all user names. */
-const userClass = (name: string): string => (knownUsers.has(name) ? name : name.includes('@') ? 'email_id' : 'other');
 
 function declareAuthenticationMetrics(set: MetricSet): AccessMetrics['authenticated'] {
   const attempts = set.counter({
@@ -97,7 +95,7 @@ function declareAuthenticationMetrics(set: MetricSet): AccessMetrics['authentica
     series.attempts.value++;
     series.duration.observe(seconds);
     if (user === undefined) return;
-    const username = userClass(user);
+    const username = knownUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
     let ofUser = users.get(username);
     if (ofUser === undefined) {
       ofUser = requests.series({ username });

@@ -1,5 +1,5 @@
 import { type Names, statusError } from '../../meta/index.ts';
-import { connectionOf, type Endpoint, type Target } from '../../registry/index.ts';
+import type { Connection, Endpoint, Target } from '../../registry/index.ts';
 import { emptyBody } from '../answers.ts';
 import type { Call, Serving } from '../call.ts';
 import { type ResourcePath, splitAtRest } from '../request-info.ts';
@@ -15,9 +15,9 @@ export async function connectAnswer(
   { registry, nodeProxy, permit, names }: Pick<Serving, 'registry' | 'nodeProxy' | 'permit' | 'names'>,
   call: Call,
   target: Target,
+  { answers }: Connection,
 ): Promise<ApiResponse> {
   const { request, info, user, warnings, audit, turns } = call;
-  const answers = connectionOf(target)?.answers;
   // It may change what runs in the pod, also with GET: `create` is required.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
   const { rest } = info.resource as ResourcePath;
@@ -31,7 +31,7 @@ export async function connectAnswer(
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
   if (answers === 'text') {
     const text = () => nodeProxy.text(request, endpoint, target.name, turns);
-    return isWebSocket(request) ? textMessages(request, names, text) : text();
+    return request.upgrades && isWebSocket(request.headers) ? textMessages(request, names, text) : text();
   }
   if (answers === 'proxy') return proxied(nodeProxy, call, endpoint);
   if (request.upgrades) return nodeProxy.upgrade(request, endpoint, endpoint.path, false, turns);

@@ -12,7 +12,7 @@ import {
   webSocketAccept,
 } from '../../meta/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
-import type { ApiRequest, ApiResponse, Chunk } from '../types.ts';
+import type { ApiRequest, ApiResponse, Chunk, RequestHeaders } from '../types.ts';
 
 /**
  * The server side of WebSocket (RFC 6455) for responses that are streams of messages. Messages of the client are
@@ -27,8 +27,8 @@ const maxMessageBytes = 4 * 1024;
 
 // Handshake
 
-export const isWebSocket = ({ upgrades, headers }: ApiRequest): boolean =>
-  upgrades && headers['upgrade']?.toLowerCase() === 'websocket';
+/** Whether a request that upgrades its connection opens a WebSocket. */
+export const isWebSocket = (headers: RequestHeaders): boolean => headers['upgrade']?.toLowerCase() === 'websocket';
 
 /** Subprotocols that carry a bearer token, of any domain. They are never forwarded. */
 const bearerProtocols = /^base64url\.bearer\.authorization\./;
@@ -50,7 +50,7 @@ const protocolsIn = (header = ''): string[] =>
  * and browsers fail when none is. Throws StatusError 401.
  */
 export function protocolCredentials(request: ApiRequest, names: Names): string | undefined {
-  if (!isWebSocket(request)) return undefined;
+  if (!isWebSocket(request.headers)) return undefined;
   const prefix = `base64url.bearer.authorization.${names.domain}.`;
   const header = request.headers['sec-websocket-protocol'];
   const tokens = protocolsIn(header).filter((protocol) => protocol.startsWith(prefix));

@@ -1,4 +1,3 @@
-import { managerName } from '../../merge/index.ts';
 import {
   type FieldError,
   fieldError,
@@ -154,7 +153,7 @@ export function readWriteOptions(
     requester,
     attributes,
     dryRun: isDryRun(parameters.dryRun ?? []),
-    fieldManager: managerName(fieldManager, parameters.userAgent),
+    fieldManager: fieldManager === '' ? defaultManager(parameters.userAgent) : fieldManager,
     fieldValidation: validation,
     sent: parameters,
     force: force === true,
@@ -165,6 +164,7 @@ export function readWriteOptions(
   };
 }
 
+/** Maximum length of a field manager (bytes). */
 const maxManagerBytes = 128;
 /** Maximum number of invalid characters of a field manager that are reported. */
 const maxManagerErrors = 128;
@@ -175,18 +175,33 @@ function managerErrors(fieldManager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(fieldManager) > maxManagerBytes)
     errors.push(fieldError.tooLong('fieldManager', maxManagerBytes));
-  const visibleText = shorten(fieldManager, maxShownManager);
   let position = 0;
   for (const character of fieldManager) {
     if (!isPrintable(character)) {
       const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       const why = `invalid character U+${code} (at position ${position})`;
-      errors.push(fieldError.invalid('fieldManager', visibleText, why));
+      errors.push(fieldError.invalid('fieldManager', shorten(fieldManager, maxShownManager), why));
       if (errors.length === maxManagerErrors) break;
     }
     position += Buffer.byteLength(character);
   }
   return errors;
+}
+
+/**
+ * The field manager of a request that names none: the product of its user agent, printable characters only and cut at the
+ * limit, else `unknown`.
+ */
+function defaultManager(userAgent = ''): string {
+  let name = '';
+  let bytes = 0;
+  for (const character of userAgent.split('/', 1)[0] ?? '') {
+    if (!isPrintable(character)) continue;
+    bytes += Buffer.byteLength(character);
+    if (bytes > maxManagerBytes) break;
+    name += character;
+  }
+  return name === '' ? 'unknown' : name;
 }
 
 /** `All` is the only dry run value. An empty one means no dry run. */

@@ -12,8 +12,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { largeBytes } from '../context.ts';
-import { fromStorage } from '../resource/convert.ts';
-import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
+import { fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';

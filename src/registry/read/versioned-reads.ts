@@ -2,9 +2,8 @@ import type { SelectedObjects, ServedResource, VersionedLookup } from '../../adm
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type ApiObject, inTurns, type LabelSelector, type Steps } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
-import { fromStorage } from '../resource/convert.ts';
 import type { Resource } from '../resource/resource.ts';
-import { keyOf, rangeOf } from '../resource/target.ts';
+import { fromStorage, keyOf, rangeOf } from '../resource/target.ts';
 import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';

@@ -6,7 +6,6 @@ import { serverObjects } from '../write/server-objects.ts';
 import { readConnectOptions } from './connect-options.ts';
 import type { Endpoint } from './definition.ts';
 import { ObjectVersions, servedKind } from './request-versions.ts';
-import { connectionOf } from './target.ts';
 
 /** Runs admission for a connect request and returns the endpoint that it is proxied to. @throws StatusError */
 export async function connect(
@@ -15,7 +14,7 @@ export async function connect(
   { requester, query, rest, warnings, annotate }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { namespace, name, subresource } = target;
-  const connection = connectionOf(target);
+  const connection = target.resource.connections.get(subresource);
   if (connection === undefined) throw statusError.noSuchResource();
   const { answers, locate, options: schema } = connection;
   const options = readConnectOptions(query, schema, registry.names);

@@ -16,10 +16,9 @@ import { replaceContent, setDefaults } from '../write/candidate/content.ts';
 import { storedMetadata } from '../write/candidate/metadata.ts';
 import type { Candidate } from '../write/write-request.ts';
 import type { Catalog } from './catalog.ts';
-import { fromStorage, toStorage } from './convert.ts';
 import type { WriteContext } from './definition.ts';
 import type { Resource } from './resource.ts';
-import { requestKind } from './target.ts';
+import { fromStorage, requestKind, toStorage } from './target.ts';
 
 /** The objects of a request in admission. */
 export interface AdmittedObjects {

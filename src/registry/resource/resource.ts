@@ -6,7 +6,6 @@ import {
   formatGroupVersion,
   type GroupResource,
   type Names,
-  once,
 } from '../../meta/index.ts';
 import {
   type CompiledType,
@@ -18,7 +17,14 @@ import {
 } from '../../schema/index.ts';
 import type { ListSnapshots } from '../read/list-snapshots.ts';
 import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from '../stored/format.ts';
-import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
+import type {
+  Connection,
+  ResourceDefinition,
+  ResourceVersion,
+  SelectableField,
+  Subresource,
+  Verb,
+} from './definition.ts';
 import { keyPrefixOf } from './key-prefix.ts';
 import { ResourceStorage, type StorageOptions } from './resource-storage.ts';
 
@@ -38,17 +44,25 @@ export interface Resource {
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
-  /** Fields of the storage version that writes drop because their feature gate is off. */
-  readonly gated: GatedFields | undefined;
+  /** Of the storage version. */
+  readonly writeRules: WriteRules;
   /** The versions whose objects are converted to and from the storage version. */
   readonly convertedVersions: ReadonlySet<string>;
-  /** Declarative validation of the storage version. */
-  readonly declarativeRules: DeclarativeRules | undefined;
   /** All versions by name: objects and managed fields may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
+  /** How requests to its subresources are passed on to a node or to what runs on it; the registry serves the others. */
+  readonly connections: ReadonlyMap<string, Connection>;
   /** The verbs at its own paths; those of a subresource are its `verbs`. */
   readonly verbs: VerbsByPath;
+}
+
+/** What feature gates say about writes. A custom resource has neither. */
+export interface WriteRules {
+  /** Fields that writes drop because their feature gate is off. */
+  readonly gated: GatedFields | undefined;
+  /** Declarative validation. */
+  readonly declarative: DeclarativeRules | undefined;
 }
 
 /** The verbs that are served at each form of path. */
@@ -192,6 +206,8 @@ function makeStorage(
   return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
 }
 
+const noWriteRules: WriteRules = { gated: undefined, declarative: undefined };
+
 /** The resource of a definition. `served`: the definition with its served parts only. */
 function makeResource(
   served: ResourceDefinition,
@@ -202,12 +218,13 @@ function makeResource(
 ): Resource {
   const { format } = storage;
   const compiled = ({ group }: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
-    const type = once(() => declared.type ?? compile(declared.schema, names));
+    let { type } = declared;
     return {
       declared,
       apiVersion: formatGroupVersion({ group, version: declared.version }),
       get type() {
-        return type();
+        type ??= compile(declared.schema, names);
+        return type;
       },
     };
   };
@@ -217,10 +234,7 @@ function makeResource(
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
-  const isCustom = definition.custom !== undefined;
-  const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
-  const declares = features.DeclarativeValidation && !isCustom;
-  const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
+  let writeRules: WriteRules | undefined = definition.custom && noWriteRules;
   return {
     definition: served,
     names,
@@ -232,15 +246,19 @@ function makeResource(
     format,
     storageVersion,
     convertedVersions: new Set(definition.versions.filter((one) => !isStored(one)).map(({ version }) => version)),
-    get gated() {
-      return gated();
-    },
-    get declarativeRules() {
-      return declarative();
+    get writeRules() {
+      writeRules ??= {
+        gated: gatedFields(stored.schema, features),
+        declarative: features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined,
+      };
+      return writeRules;
     },
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
       served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+    ),
+    connections: new Map(
+      served.subresources.flatMap((one) => (one.type === 'connect' ? [[one.name, one.connect] as const] : [])),
     ),
     verbs: verbsByPath(served.verbs),
   };

@@ -1,6 +1,6 @@
-import { pathSegmentName, quote, statusError } from '../../meta/index.ts';
+import { type ApiObject, atOnce, isLarge, pathSegmentName, quote, type Steps, statusError } from '../../meta/index.ts';
 import type { Target } from '../types.ts';
-import type { Connection, PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
+import type { PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
 import type { CompiledVersion, RequestKind, Resource } from './resource.ts';
 
 /** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
@@ -11,18 +11,12 @@ export function checkVerb({ resource, namespace, name, subresource }: Target, ve
   else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
   else served = resource.verbs.collection;
   if (served.includes(verb)) return;
+  if (subresource !== '' && resource.definition.custom !== undefined && !resource.subresources.has(subresource)) {
+    throw statusError.notFound(resource.id, name);
+  }
   // There is no route for the watch of a subresource: it is missing rather than not allowed.
   if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
   throw statusError.methodNotAllowed();
-}
-
-/** How requests to the target are passed on to a node or to what runs on it; undefined where the registry serves them. */
-export function connectionOf({
-  resource,
-  subresource,
-}: Pick<Target, 'resource' | 'subresource'>): Connection | undefined {
-  const served = resource.subresources.get(subresource);
-  return served?.type === 'connect' ? served.connect : undefined;
 }
 
 /** The version of the request. */
@@ -59,6 +53,30 @@ export function partialWriteOf({
 export function isStorageVersion({ resource, version, subresource }: Target): boolean {
   if (resource.convertedVersions.has(version)) return false;
   return subresource === '' || resource.subresources.get(subresource)?.type !== 'projection';
+}
+
+/** Converts an object of the storage version to the version of the request, without changing it. */
+export function fromStorage(target: Target, object: ApiObject): ApiObject {
+  if (isStorageVersion(target)) return object;
+  const projection = projectionOf(target);
+  if (projection !== undefined) return projection.read(object);
+  const { declared, apiVersion } = versionOf(target);
+  const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
+  return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
+}
+
+/** Converts an object of the version of the request to the storage version, in its normal form. */
+export const toStorage = (target: Target, object: ApiObject): ApiObject => atOnce(toStorageInSteps(target, object));
+
+/** The same in steps, for the sake of large objects. */
+export function* toStorageInSteps(target: Target, object: ApiObject): Steps<ApiObject> {
+  const { format, names, storageVersion, subresources } = target.resource;
+  if (isStorageVersion(target) || subresources.get(target.subresource)?.requestKind !== undefined) return object;
+  const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
+  const { type } = storageVersion;
+  const { value } = isLarge(converted) ? yield* type.decodeInSteps(converted) : type.decode(converted);
+  const stored = value as ApiObject;
+  return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
 }
 
 /** @throws StatusError 400 for a name that is not a path segment */

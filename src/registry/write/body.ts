@@ -25,8 +25,7 @@ import {
   unknownField,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
-import { toStorageInSteps } from '../resource/convert.ts';
-import { requestKind } from '../resource/target.ts';
+import { requestKind, toStorageInSteps } from '../resource/target.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from '../types.ts';
 
 /**
@@ -42,7 +41,6 @@ export function* decodeBody(
   yield* checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
   const bodyType = typeOf(value, kind, isCustomObject(target) ? '' : apiVersion);
-  const typeText = `${bodyType.kind} in version ${quote(parseGroupVersion(bodyType.apiVersion)?.version ?? '')}`;
   try {
     const { object, unknown } = yield* decode(registry, target, value, bodyType);
     if (options.fieldValidation !== 'Ignore') {
@@ -54,7 +52,9 @@ export function* decodeBody(
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
-    throw statusError.badRequest(`${typeText} cannot be handled as a ${kind}: ${error.message}`, error);
+    const version = quote(parseGroupVersion(bodyType.apiVersion)?.version ?? '');
+    const why = `${bodyType.kind} in version ${version} cannot be handled as a ${kind}: ${error.message}`;
+    throw statusError.badRequest(why, error);
   }
 }
 
@@ -162,11 +162,11 @@ interface ObjectType {
   readonly apiVersion: string;
 }
 
-/** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none. */
+/** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none or the same. */
 function typeOf(value: JsonObject, kind: string, apiVersion: string): ObjectType {
-  const text = (name: string, fallback: string) => {
+  const text = (name: string, expected: string) => {
     const member = getKey(value, name);
-    return typeof member === 'string' && member !== '' ? shorten(member) : fallback;
+    return typeof member !== 'string' || member === '' || member === expected ? expected : shorten(member);
   };
   return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
 }

@@ -23,10 +23,9 @@ import {
   type WaitingSteps,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
-import { fromStorage, toStorage } from '../resource/convert.ts';
 import type { FieldNames } from '../resource/definition.ts';
 import type { CompiledVersion, Resource } from '../resource/resource.ts';
-import { partialWriteOf, projectionOf, requestKind, versionOf } from '../resource/target.ts';
+import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from '../resource/target.ts';
 import type { Target } from '../types.ts';
 import { setManagedFields, withManagedFields } from './candidate/content.ts';
 import type { Conversions } from './conversions.ts';

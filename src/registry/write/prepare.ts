@@ -141,8 +141,9 @@ export function* completeObject(
   candidate: Candidate,
   old: ApiObject | undefined,
 ): Steps<void> {
-  const { definition, gated } = target.resource;
+  const { definition, writeRules } = target.resource;
   const { strategy } = definition;
+  const { gated } = writeRules;
   const { object } = candidate;
   if (gated !== undefined) dropGated(object, old, gated);
   if (old === undefined) {

@@ -172,7 +172,8 @@ function reconcileValidation(
   object: ApiObject,
   handwritten: readonly FieldError[],
 ): readonly FieldError[] {
-  const { declarativeRules: rules, definition } = resource;
+  const { writeRules, definition } = resource;
+  const { declarative: rules } = writeRules;
   if (rules === undefined || subresource !== '') return handwritten;
   const { group, kind } = definition;
   const takesOver = features.DeclarativeValidationTakeover;

@@ -117,7 +117,7 @@ async function readPosted(
   options.stages?.enter(Stage.mutatingAdmission);
   await runMutating(registry.admission, attributes);
   candidate.admitted = true;
-  const { gated } = target.resource;
+  const { gated } = target.resource.writeRules;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   options.stages?.enter(Stage.validatingAdmission);
   await runValidating(registry.admission, attributes);

@@ -82,7 +82,7 @@ class FakeKubelet {
       kubeletRequest.action === 'portForward'
         ? this.#ports(kubeletRequest)
         : this.#streams(kubeletRequest, request.signal);
-    return isWebSocket(request)
+    return request.upgrades && isWebSocket(request.headers)
       ? webSocketAnswer(request, this.#options.names, channels)
       : spdyAnswer(request, this.#options.names, channels);
   }

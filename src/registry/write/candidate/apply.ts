@@ -1,8 +1,10 @@
 import { checkMembers, mergeApply, settleApply } from '../../../merge/index.ts';
 import {
   type ApiObject,
+  getKey,
   isJsonObject,
   isLarge,
+  type Json,
   type JsonObject,
   parseGroupVersion,
   type Steps,
@@ -11,8 +13,7 @@ import {
   type WaitingSteps,
 } from '../../../meta/index.ts';
 import type { RegistryContext } from '../../context.ts';
-import { fromStorage, toStorageInSteps } from '../../resource/convert.ts';
-import { projectionOf, requestKind } from '../../resource/target.ts';
+import { fromStorage, projectionOf, requestKind, toStorageInSteps } from '../../resource/target.ts';
 import type { Change, Target } from '../../types.ts';
 import { reportStrictErrors } from '../body.ts';
 import { managedProjection, managedTypeOf, writerOf } from '../managed-fields.ts';
@@ -77,14 +78,12 @@ function* applyConfiguration(
 /** @throws StatusError 400 unless the apply configuration names kind and apiVersion of the target */
 function checkType(target: Target, applyConfig: JsonObject): void {
   const expected = requestKind(target);
-  const text = (name: string) => {
-    const value = Object.hasOwn(applyConfig, name) ? applyConfig[name] : undefined;
-    return typeof value === 'string' ? shorten(value) : '';
-  };
-  const [apiVersion, kind] = [text('apiVersion'), text('kind')];
+  const apiVersion = getKey(applyConfig, 'apiVersion');
+  const kind = getKey(applyConfig, 'kind');
   if (apiVersion === expected.apiVersion && kind === expected.kind) return;
-  const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
-  throw statusError.badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
+  const text = (value: Json | undefined) => (typeof value === 'string' ? shorten(value) : '');
+  const { group = '', version = '' } = parseGroupVersion(text(apiVersion)) ?? {};
+  throw statusError.badRequest(`invalid object type: ${group}/${version}, Kind=${text(kind)}`);
 }
 
 /** The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument. */

@@ -25,7 +25,7 @@ async function serve(store: Store = openMemoryStore({ clock: drivenClock() }), c
     clock,
     random: { integer: () => 0, uuid: randomUUID },
     definitions: builtinResources,
-    admission: [],
+    admission: () => [],
     authorize: () => ({ allowed: true, reason: '' }),
   });
   const reports: string[] = [];

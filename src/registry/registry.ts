@@ -19,7 +19,7 @@ import { listVirtual } from './read/virtual-list.ts';
 import { createWatch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
 import { connect } from './resource/connect.ts';
-import type { ReferenceCheck, ResourceDefinition, VirtualList } from './resource/definition.ts';
+import type { CachedReads, ReferenceCheck, ResourceDefinition, VirtualList } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';
@@ -37,8 +37,8 @@ export interface RegistryOptions {
   readonly definitions: readonly ResourceDefinition[];
   /** Asked before an update or patch creates an object. */
   readonly authorize: ResourceAuthorizer;
-  /** In the order in which they run. */
-  readonly admission: readonly AdmissionPlugin[];
+  /** The plugins in the order in which they run. They read the objects of the registry. */
+  readonly admission: (objects: CachedReads) => readonly AdmissionPlugin[];
   /**
    * Review handlers by virtual resource or subresource, such as `reviews.example.org` or `things.example.org/review`. A
    * create that has neither one nor a create handler fails with 501.
@@ -163,7 +163,7 @@ function contextOf(
     names,
     clock,
     random,
-    admission: createChain(admission, { clock, timer: parts.observer.admission }),
+    admission: createChain(admission(parts.cachedReads), { clock, timer: parts.observer.admission }),
     authorize,
     reviewHandlers: options.reviewHandlers ?? new Map(),
     writeChecks: byResource(parts.catalog.resources, options.writeChecks),

@@ -142,7 +142,7 @@ async function constructParts(composition: Composition, backend: Backend) {
   const fakeNodes = fakeNodeCount(settings);
 
   const usage = createUsageReader();
-  const counts = serverCounts(state, usage, identity, backend);
+  const counts = serverCounts(state, usage, identity, names, backend);
   const inFlight = createInFlight(inFlightLimits(settings, await readFileLimit()));
   const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
 
@@ -192,7 +192,9 @@ async function constructParts(composition: Composition, backend: Backend) {
     findKind,
     settings,
   });
-  const admission = makePlugins(initializer, settings.enableAdmissionPlugins, settings.disableAdmissionPlugins);
+  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
+  const admission: RegistryOptions['admission'] = (objects) =>
+    makePlugins({ ...initializer, objects, namespace: objects.namespace }, enabled, disabled);
 
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
@@ -330,7 +332,7 @@ function createHandlers(
 }
 
 /** The counters of a server, and the state of it that its metrics show. */
-const serverCounts = (state: ServerState, usage: UsageReader, identity: string, backend: Backend) => {
+const serverCounts = (state: ServerState, usage: UsageReader, identity: string, names: Names, backend: Backend) => {
   const empty = emptyCounts();
   return {
     ...empty,
@@ -339,6 +341,7 @@ const serverCounts = (state: ServerState, usage: UsageReader, identity: string, 
     readUsage: usage.read,
     certificates: () => certificateExpiries(state.tls()),
     connections: () => state.connections() ?? empty.connections(),
+    resourceOf: resourceFinder(builtinResources, names),
     storeSize: async () => backend.store.size(),
     checkWritable: async () => backend.checks.writable(),
   };
@@ -417,16 +420,13 @@ async function openStores(
   { metrics, counts }: Parts,
 ): Promise<OpenedStore> {
   starting?.begin('store', injected === undefined ? describeStore(settings) : '');
-  const resourceOf = resourceFinder(builtinResources, names);
   const storeLog = logOf(log, 'store');
   const observer = {
     ...commitObserver(counts.commits),
     damaged: (error: StoreError) => log.error('part of the store is damaged and is skipped', { error }),
   };
   const bare = injected ?? (await openStore(settings, { clock, random, log: storeLog, observer }));
-  const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
-    metrics.storeRequest(operation, resourceOf(key), seconds, failed),
-  );
+  const counted = observedStore(bare, clock, metrics.storeRequest);
   const encryptionLog = logOf(log, 'encryption');
   const { store, checks } = await openEncryptedStore(counted, settings, {
     names,

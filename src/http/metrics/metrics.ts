@@ -15,7 +15,7 @@ import { metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
 import { type ConnectionCounts, declareRequestMetrics, type FindSeries } from './request-metrics.ts';
-import { type CommitMetrics, createCommitMetrics, declareStoreMetrics } from './store-metrics.ts';
+import { type CommitMetrics, createCommitMetrics, declareStoreMetrics, type ResourceOfKey } from './store-metrics.ts';
 
 /** The counters and states that other parts of the server keep. */
 export interface MetricSources extends AccessCounts {
@@ -23,6 +23,7 @@ export interface MetricSources extends AccessCounts {
   readonly encryption: EncryptionCounts;
   readonly commits: CommitMetrics;
   readonly connections: () => ConnectionCounts;
+  readonly resourceOf: ResourceOfKey;
   /** The size of the store on disk (bytes); undefined for a store in memory. */
   readonly storeSize: () => Promise<number | undefined>;
   /** Rejects when the store cannot be written. */
@@ -45,6 +46,7 @@ export const emptyCounts = (): MetricSources => ({
   authorizers: createAuthorizerMetrics(),
   authenticationReloads: new Map(),
   encryption: emptyEncryptionCounts(),
+  resourceOf: () => undefined,
   storeSize: async () => undefined,
   checkWritable: async () => undefined,
 });
@@ -75,7 +77,7 @@ export function createMetrics(
   declareServerMetrics(set, sources.identity, registry);
   const series = declareRequestMetrics(set, inFlight, sources.connections);
   declareCacheMetrics(set, registry);
-  const storeRequest = declareStoreMetrics(set);
+  const storeRequest = declareStoreMetrics(set, sources.resourceOf);
   set.include(sources.commits.set);
   const access = declareAccessMetrics(set, sources);
   const admission = declareAdmissionMetrics(set);

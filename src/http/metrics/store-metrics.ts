@@ -2,18 +2,16 @@ import { type GroupResource, ownMetric } from '../../meta/index.ts';
 import { MetricSet, millisecondBuckets, requestBuckets } from './metric.ts';
 import type { Distribution, Value } from './series.ts';
 
-/** A request to the store has ended. `resource`: undefined for keys that hold no object. */
-type ObserveStoreRequest = (
-  operation: string,
-  resource: GroupResource | undefined,
-  seconds: number,
-  failed: boolean,
-) => void;
+/** The resource whose objects have this key in the store; undefined for keys that hold no object. */
+export type ResourceOfKey = (key: string) => GroupResource | undefined;
+
+/** A request to the store has ended. `key`: that of an object, or the prefix of a list. */
+type ObserveStoreRequest = (operation: string, key: string, seconds: number, failed: boolean) => void;
 
 const none: GroupResource = { group: '', resource: '' };
 
 /** Declares the metrics of the backing store, with the names of the reference server for any store. */
-export function declareStoreMetrics(set: MetricSet): ObserveStoreRequest {
+export function declareStoreMetrics(set: MetricSet, resourceOf: ResourceOfKey): ObserveStoreRequest {
   const labels = ['operation', 'group', 'resource'];
   const duration = set.histogram({
     name: 'etcd_request_duration_seconds',
@@ -50,7 +48,8 @@ export function declareStoreMetrics(set: MetricSet): ObserveStoreRequest {
     read: ({ storeWritable }) => [['', storeWritable ? 1 : 0]],
   });
   const table = new Map<string, { readonly duration: Distribution; readonly requests: Value }>();
-  return (operation, { group, resource } = none, seconds, failed) => {
+  return (operation, storeKey, seconds, failed) => {
+    const { group, resource } = resourceOf(storeKey) ?? none;
     const key = `${operation} ${group}/${resource}`;
     let series = table.get(key);
     if (series === undefined) {

@@ -179,7 +179,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
       integer: (below) => ids++ % below,
     },
     definitions: options.resources ?? builtinResources,
-    admission: [],
+    admission: () => [],
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     features: options.features ?? {},
     reviewHandlers: reviewHandlers({ authenticateToken, authorize, names, audiences }),

@@ -321,8 +321,11 @@ export const optionsOf = ({ labelSelector = '', fieldSelector = '', ...rest }: Q
   ...receiveSelectors(labelSelector, fieldSelector),
 });
 
+/** The options of a registry, with its admission plugins as they are. */
+type BenchOptions = Omit<Partial<RegistryOptions>, 'admission'> & { readonly admission?: readonly AdmissionPlugin[] };
+
 /** A registry over a memory store, with the kinds of this file. */
-export function bench(options: Partial<RegistryOptions> & { admission?: readonly AdmissionPlugin[] } = {}): Bench {
+export function bench({ admission = [], ...options }: BenchOptions = {}): Bench {
   const clock = drivenClock();
   const store = options.store ?? openMemoryStore({ clock: clock as Clock });
   const registry = createRegistry({
@@ -331,7 +334,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     clock,
     random: seededRandom(),
     definitions: [notes, deployments, namespaces, widgets, pings, reviews, gauges],
-    admission: [],
+    admission: () => admission,
     authorize: () => ({ allowed: true, reason: '' }),
     reviewHandlers,
     virtualLists,

@@ -129,7 +129,7 @@ function emptyRegistry(store: Store, names: Names): Registry {
     random: systemRandom,
     definitions: builtinResources,
     authorize: () => ({ allowed: false, reason: '' }),
-    admission: [],
+    admission: () => [],
     serves: () => true,
   });
 }

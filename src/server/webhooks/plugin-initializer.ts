@@ -1,7 +1,7 @@
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../../auth/index.ts';
 import type { Metrics } from '../../http/index.ts';
-import { type Clock, type Features, type Names, once, type Random, StatusError } from '../../meta/index.ts';
+import { type Clock, type Features, type Names, type Random, StatusError } from '../../meta/index.ts';
 import { requestedSubject } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { ResourceList } from '../../rules/index.ts';
@@ -34,7 +34,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly backend: Pick<Backend, 'registry'>;
 }
 
-/** The dependencies of admission plugins: the server's objects, its authorizer and its settings. */
+/** The dependencies of admission plugins apart from the objects that they read: the server's authorizer, settings and webhooks. */
 export function pluginInitializer({
   names,
   random,
@@ -50,7 +50,7 @@ export function pluginInitializer({
   settings,
   backend,
   findKind,
-}: InitializerOptions): PluginInitializer {
+}: InitializerOptions): Omit<PluginInitializer, 'objects' | 'namespace'> {
   return {
     names,
     random,
@@ -66,21 +66,9 @@ export function pluginInitializer({
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
         : withRetries({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
-    objects: {
-      get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
-      getAs: (as, namespace, name) => backend.registry.objects.getAs(as, namespace, name),
-      selectAs: (as, namespace, selector, turns) => backend.registry.objects.selectAs(as, namespace, selector, turns),
-      list: (resource, namespace, latest) => backend.registry.objects.list(resource, namespace, latest),
-      cached: (resource, namespace) => backend.registry.objects.cached(resource, namespace),
-      derived: (resource, derivation) => {
-        const read = once(() => backend.registry.objects.derived(resource, derivation));
-        return () => read()();
-      },
-    },
-    namespace: (name, latest) => backend.registry.objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     authorizeAccess: ({ selectors, ...attributes }) => {
-      const withSelectors = backend.registry.features.AuthorizeWithSelectors;
+      const withSelectors = features.AuthorizeWithSelectors;
       return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
     },
     findKind,

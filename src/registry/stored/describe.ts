@@ -20,14 +20,33 @@ const versionMark = '"resourceVersion":"';
 const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
-/** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
-export const toCachedObject = (format: ObjectFormat, entry: Entry): CachedObject =>
-  describeParsed(format, entry, undefined);
+/**
+ * Where the bytes of a cached object are put together, so that the string made of them is flat and not a chain of
+ * pieces. What it holds is valid until the next call of {@link scratchOf}.
+ */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** A buffer of at least this length in bytes. */
+function scratchOf(length: number): Buffer {
+  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(2 * length);
+  return scratch;
+}
+
+/**
+ * The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`.
+ * `parsed`: the object, where it has been parsed.
+ */
+export function toCachedObject(format: ObjectFormat, entry: Entry, parsed?: ApiObject): CachedObject {
+  const view = viewOf(entry.value);
+  const at = behindUid(format.head, view);
+  const isForeign = at < 0 || (format.custom?.normalizes === true && !isOwnWrite(format, entry.key, view));
+  return isForeign ? describeForeign(format, entry, view, parsed) : describeView(format, entry, view, at, parsed);
+}
 
 /** The same in steps, for the sake of large objects. */
 export function* describeInSteps(format: ObjectFormat, entry: Entry): Steps<CachedObject> {
   const isParsed = format.fields.length > 0 || format.custom?.normalizes === true;
-  return describeParsed(format, entry, isParsed ? yield* parsedInSteps(entry) : undefined);
+  return toCachedObject(format, entry, isParsed ? yield* parsedInSteps(entry) : undefined);
 }
 
 /** Undefined: the value cannot be read. */
@@ -42,26 +61,17 @@ function* parsedInSteps({ value }: Entry): Steps<ApiObject | undefined> {
 const viewOf = (value: Uint8Array): Buffer =>
   Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 
-/** `parsed`: the object, where it has been parsed. */
-function describeParsed(format: ObjectFormat, entry: Entry, parsed: ApiObject | undefined): CachedObject {
-  const view = viewOf(entry.value);
-  const at = behindUid(format.head, view);
-  if (at < 0 || isToNormalize(format, entry.key, view)) return describeForeign(format, entry, view, parsed);
-  return describeView(format, entry, view, at, parsed);
-}
-
-/** Whether the object may lack what the definition gives it now. One that this server has just written does not. */
-function isToNormalize({ custom, pendingCommits }: ObjectFormat, key: string, view: Buffer): boolean {
-  if (custom?.normalizes !== true) return false;
+/** Whether this server has just written the value: it has all that the definition gives it now. */
+function isOwnWrite({ pendingCommits }: ObjectFormat, key: string, view: Buffer): boolean {
   const mine = pendingCommits.get(key);
-  return mine === undefined || mine.stored !== view.toString('latin1');
+  return mine !== undefined && mine.stored === view.toString('latin1');
 }
 
 /** The cached form of bytes in the form of this resource; `parsed` is their object, where it has been parsed. */
 function describeView(format: ObjectFormat, entry: Entry, view: Buffer, at: number, parsed?: ApiObject): CachedObject {
   const { revision } = entry;
   const insert = versionText(revision);
-  const out = format.shared.scratch.ofLength(view.length + insert.length);
+  const out = scratchOf(view.length + insert.length);
   view.copy(out, 0, 0, at);
   out.write(insert, at, 'latin1');
   view.copy(out, at + insert.length, at);
@@ -109,7 +119,7 @@ export function describeDeleted(format: ObjectFormat, last: CachedObject, revisi
   const end = bytes.indexOf('"', mark);
   const version = String(revision);
   const length = bytes.length - (end - mark) + version.length;
-  const out = format.shared.scratch.ofLength(length + bytes.length);
+  const out = scratchOf(length + bytes.length);
   out.write(bytes, 0, 'latin1');
   out.copyWithin(mark + version.length, end, bytes.length);
   out.write(version, mark, 'latin1');

@@ -60,28 +60,12 @@ interface PendingCommit {
 
 /** The state that the formats of one registry share. */
 export interface SharedState {
-  readonly scratch: Scratch;
   readonly managedFields: ManagedFieldsCache;
 }
 
 export const newSharedState = (): SharedState => ({
-  scratch: new Scratch(),
   managedFields: new ManagedFieldsCache(),
 });
-
-/**
- * Where the bytes of a cached object are put together, so that the string made of them is flat and not a chain of
- * pieces. What it holds is valid until the next call.
- */
-class Scratch {
-  #buffer = Buffer.allocUnsafeSlow(64 * 1024);
-
-  /** A buffer of at least this length in bytes. */
-  ofLength(length: number): Buffer {
-    if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(2 * length);
-    return this.#buffer;
-  }
-}
 
 type FormatOptions = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
   Partial<Pick<ObjectFormat, 'custom' | 'report' | 'shared'>>;

@@ -18,7 +18,7 @@ const context: WriteContext = {
   names,
   now: Date.parse('2024-01-02T03:04:05Z'),
   requester: { name: 'u', groups: ['system:authenticated'], extra: {} },
-  warnings: new Set(),
+  warn: () => {},
 };
 
 /** Runs decoding, defaulting, strategy, validation and table columns of each kind on arbitrary objects. */

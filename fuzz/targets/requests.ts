@@ -191,7 +191,7 @@ const parameters: Target = {
         readWriteOptions(
           'apply',
           { ...given, ...dryRun } as Parameters<typeof readWriteOptions>[1],
-          { requester: noUser, warnings: new Set() },
+          { requester: noUser, warn: () => {} },
           names,
         ),
     ];

@@ -20,7 +20,7 @@ async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOption
   });
   const group = kind === 'tokenreviews' || kind === 'selfsubjectreviews' ? 'authentication' : 'authorization';
   const posted = { kind: '', apiVersion: '', metadata: {}, spec } as unknown as ApiObject;
-  const call = { requester, namespace: 'ns', name: '', warnings: new Set<string>(), now: 0 };
+  const call = { requester, namespace: 'ns', name: '', warn: () => {}, now: 0 };
   const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, call);
   return (answer as ApiObject)['status'] as JsonObject;
 }

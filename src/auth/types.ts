@@ -37,8 +37,8 @@ export interface Credentials {
   readonly path?: string;
   /** Absent: no identifying headers. */
   readonly sent?: SentHeaders;
-  /** Texts for `Warning` headers are added here. */
-  readonly warnings?: Set<string>;
+  /** Adds a `Warning` header with this text to the response. */
+  readonly warn?: (text: string) => void;
   /** Absent: no request is audited. */
   readonly annotate?: Annotate | undefined;
 }

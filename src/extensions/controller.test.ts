@@ -48,7 +48,7 @@ function actions(registry: Registry) {
   };
   const definitions = (place: Partial<Target> = {}) =>
     target('apiextensions.k8s.io', 'customresourcedefinitions', place);
-  const options = { ...how, warnings: new Set<string>() };
+  const options = { ...how };
   const create = (at: Target, value: JsonObject) =>
     registry.write(at, { verb: 'create', object: { value, findings: [] } }, options);
   const read = (name: string) => registry.objects.read(id, '', name);

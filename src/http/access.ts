@@ -18,7 +18,7 @@ export async function authenticateRequest(
   request: ApiRequest,
   path: string,
   started: number,
-  warnings: Set<string>,
+  warn: (text: string) => void,
   annotations: Map<string, string> | undefined,
   { authenticate, clock, metrics, names }: AuthenticationOptions,
 ): Promise<User> {
@@ -28,7 +28,7 @@ export async function authenticateRequest(
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
     const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
     const { certificate } = peer;
-    const outcome = authenticate({ authorization, certificate, path, sent: request, warnings, annotate });
+    const outcome = authenticate({ authorization, certificate, path, sent: request, warn, annotate });
     user = outcome instanceof Promise ? await outcome : outcome;
   } catch (error) {
     metrics.authenticated('error', (clock.now() - started) / 1_000);

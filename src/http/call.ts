@@ -25,8 +25,8 @@ export interface Call {
   readonly series: RequestSeries;
   /** The amounts that the request has taken of the limits. A mutating request is counted once its body has arrived. */
   readonly reservation: Reservation;
-  /** Texts of `Warning` headers, for success and error responses alike. */
-  readonly warnings: Set<string>;
+  /** Adds a `Warning` header with this text to the response, of success and error alike. */
+  readonly warn: (text: string) => void;
   /** Records what the events of an audited request say. */
   readonly audit: AuditContext | undefined;
   /** Records the stages of the request. */

@@ -4,14 +4,14 @@ import type { Call } from './call.ts';
 
 /** Adds the warning and the audit annotations of a deprecated version. */
 export function reportDeprecation(
-  { warnings, audit }: Pick<Call, 'warnings' | 'audit'>,
+  { warn, audit }: Pick<Call, 'warn' | 'audit'>,
   { resource: { definition }, version }: Target,
   deprecated: NonNullable<ResourceVersion['deprecated']>,
   { domain }: Names,
 ): void {
   audit?.annotate(`${domain}/deprecated`, 'true');
   if ('warning' in deprecated) {
-    warnings.add(deprecated.warning);
+    warn(deprecated.warning);
     return;
   }
   const { since, removed, replacement } = deprecated;
@@ -19,5 +19,5 @@ export function reportDeprecation(
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
   if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
-  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
+  warn(`${what} is deprecated in v${since}+${until}${instead}`);
 }

@@ -46,7 +46,11 @@ export function createHandler(options: HandlerOptions): Handler {
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
     const progress = beginProgress(started, id, clock);
     const { stages } = progress;
-    const warnings = new Warnings();
+    let warnings: Warnings | undefined;
+    const warn = (text: string) => {
+      warnings ??= new Warnings();
+      warnings.add(text);
+    };
     let audit: AuditContext | undefined;
     let reservation: Reservation | undefined;
     let response: ApiResponse;
@@ -59,7 +63,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticateRequest(request, info.path, started, warnings, annotations, options);
+      let user = await authenticateRequest(request, info.path, started, warn, annotations, options);
       progress.user = user;
       if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
       if (auditor !== undefined) stages.enter(Stage.audit);
@@ -85,7 +89,7 @@ export function createHandler(options: HandlerOptions): Handler {
       stages.enter(Stage.authorization);
       await authorizeRequest(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, reservation, warnings, audit, stages, turns };
+      const call: Call = { request, info, resource, user, series, reservation, warn, audit, stages, turns };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (response.status === 101) response = { ...response, turns };
       if (flowClass === 'readOnly' && (isStreamed(response.body) || response.body.length > maxUncompressedBytes)) {
@@ -100,7 +104,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (recording !== undefined) await recording;
     // The response of a kubelet to an upgrade is passed on as it is.
     if (response.tunnel === undefined) response = { ...response, headers: { ...response.headers, 'audit-id': id } };
-    if (warnings.size > 0) response = withWarnings(response, warnings);
+    if (warnings !== undefined) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     stages.enter(Stage.response);
     return deliver(request, response, reservation, (size, error) => {

@@ -9,7 +9,7 @@ import { pickParameters } from './request-info.ts';
 
 /** @throws StatusError 422 for invalid parameters */
 export function writeOptions(
-  { request, info, user, warnings, audit, stages, turns }: Call,
+  { request, info, user, warn, audit, stages, turns }: Call,
   names: Names,
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
@@ -26,7 +26,7 @@ export function writeOptions(
   return readWriteOptions(
     verb,
     parameters,
-    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource, stages, turns },
+    { requester: user, warn, annotate: audit?.annotate, attributes: info.resource, stages, turns },
     names,
   );
 }
@@ -52,7 +52,7 @@ export async function readDeleteOptions(call: Call, type: CompiledType, bodies: 
 }
 
 /** The options for the write of a deletion. */
-export function deletionOptions({ user, warnings, audit, turns }: Call, { dryRun }: JsonObject): WriteOptions {
+export function deletionOptions({ user, warn, audit, turns }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
@@ -60,7 +60,7 @@ export function deletionOptions({ user, warnings, audit, turns }: Call, { dryRun
     fieldManager: '',
     fieldValidation: 'Ignore',
     force: false,
-    warnings,
+    warn,
     annotate: audit?.annotate,
     turns,
   };

@@ -9,8 +9,8 @@ export interface ReviewCall {
   readonly namespace: string;
   /** The name of the object whose subresource it is, or else of the posted object. */
   readonly name: string;
-  /** Texts for `Warning` headers are added here. */
-  readonly warnings: Set<string>;
+  /** Adds a `Warning` header with this text to the response. */
+  readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
   /** Milliseconds since 1970. */

@@ -72,7 +72,7 @@ describe('the custom resources of a registry', () => {
     const text = `{"apiVersion":"${gadgetGroup}/v1","kind":"Gadget","metadata":{"name":"g"},"odd":1,"spec":{"color":"a","color":"b"}}`;
     const object = parseJson(Buffer.from(text)) as ObjectBody;
     const warnings = new Set<string>();
-    await write('gadgets', {}, { verb: 'create', object }, { ...how, warnings });
+    await write('gadgets', {}, { verb: 'create', object }, { ...how, warn: (text: string) => void warnings.add(text) });
     expect([...warnings]).toEqual(['duplicate field "spec.color"', 'unknown field "odd"']);
   });
 

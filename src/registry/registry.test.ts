@@ -158,9 +158,10 @@ describe('namespaces', () => {
 });
 
 describe('query parameters of writes', () => {
+  const warn = () => {};
   const read = (
     ...parameters: Parameters<typeof readWriteOptions> extends [infer V, infer P, ...unknown[]] ? [V, P] : never
-  ) => readWriteOptions(...parameters, { requester: { name: 'u', groups: [] }, warnings: new Set() }, names);
+  ) => readWriteOptions(...parameters, { requester: { name: 'u', groups: [] }, warn }, names);
 
   it('have defaults', () => {
     expect(read('create', {})).toEqual({
@@ -170,7 +171,7 @@ describe('query parameters of writes', () => {
       fieldManager: 'unknown',
       fieldValidation: 'Warn',
       force: false,
-      warnings: new Set(),
+      warn,
     });
     expect(read('update', { dryRun: ['All'], fieldValidation: 'Strict', fieldManager: 'm' })).toMatchObject({
       dryRun: true,

@@ -72,9 +72,9 @@ describe('a write', () => {
     const seen: (number | undefined)[] = [];
     const strategy: Strategy = {
       validate: () => [fieldError.required('a')],
-      *validateInSteps(_, old, { warnings }, { found }) {
+      *validateInSteps(_, old, { warn }, { found }) {
         seen.push(found.length, old === undefined ? 0 : 1);
-        warnings.add('slow');
+        warn('slow');
         for (let i = 0; i < 5; i++) yield;
         return [fieldError.required('b')];
       },

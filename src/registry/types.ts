@@ -110,8 +110,8 @@ export interface WriteOptions {
   readonly sent?: SentOptions;
   /** Takes over fields of other managers; for apply only. */
   readonly force: boolean;
-  /** Texts for `Warning` headers are added here, whether or not the write succeeds. */
-  readonly warnings: Set<string>;
+  /** Adds a `Warning` header with this text to the response, whether or not the write succeeds. */
+  readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
   /** Receives the stages of the write. Absent: the write does not belong to a request, or is one of several of a request. */
@@ -132,7 +132,7 @@ export interface Connecting {
   /** The path below the subresource, decoded. */
   readonly rest: string;
   /** As for a write. */
-  readonly warnings: Set<string>;
+  readonly warn: (text: string) => void;
   readonly annotate: Annotate | undefined;
 }
 

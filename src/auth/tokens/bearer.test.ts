@@ -9,7 +9,7 @@ const ada = { token: 'abc', user: { name: 'ada', uid: '7', groups: ['ops'] } };
 const bearer = (authorization: string, warnings = new Set<string>()): Credentials => ({
   authorization,
   certificate: undefined,
-  warnings,
+  warn: (text: string) => void warnings.add(text),
 });
 
 describe('bearerAuthenticator', () => {

@@ -12,17 +12,17 @@ const extraSpace = 'the provided Authorization header contains extra space befor
  * other schemes. An invalid token is a 401 that does not say why.
  */
 export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
-  return ({ authorization, warnings, annotate }) => {
+  return ({ authorization, warn, annotate }) => {
     if (authorization === undefined) return undefined;
     const [scheme = '', token = '', rest] = authorization.trim().split(' ', 3);
     if (scheme.toLowerCase() !== 'bearer') return undefined;
     if (token === '') {
-      if (rest !== undefined) warnings?.add(extraSpace);
+      if (rest !== undefined) warn?.(extraSpace);
       return undefined;
     }
     const accept = (found: Authenticated | undefined): User => {
       if (found === undefined) throw statusError.unauthorized();
-      for (const text of found.warnings ?? []) warnings?.add(text);
+      for (const text of found.warnings ?? []) warn?.(text);
       annotateWith(found, annotate);
       return found.user;
     };

@@ -40,7 +40,14 @@ async function request(spec: JsonObject, options: Partial<TokenRequestOptions> =
     },
     ...options,
   });
-  const call = { requester: { name: '', groups: [] }, namespace: 'ns', name: 'bot', warnings, annotate, now };
+  const call = {
+    requester: { name: '', groups: [] },
+    namespace: 'ns',
+    name: 'bot',
+    warn: (text: string) => void warnings.add(text),
+    annotate,
+    now,
+  };
   const posted = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: {}, spec } as ApiObject;
   const answer = (await issue(posted, call)) as ApiObject & { spec: JsonObject; status: { [key: string]: string } };
   return {

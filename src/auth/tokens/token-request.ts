@@ -49,7 +49,7 @@ interface Spec extends JsonObject {
 export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler {
   const { names, random, objects, audiences: serverAudiences } = options;
   return async (posted, call) => {
-    const { name, namespace, now, warnings, annotate } = call;
+    const { name, namespace, now, warn, annotate } = call;
     const kind = { group: `authentication.${names.domain}`, kind: 'TokenRequest' };
     const postedName = posted.metadata.name ?? '';
     if (postedName !== '' && postedName !== name) {
@@ -63,7 +63,7 @@ export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler
     const bound = spec.boundObjectRef === null ? {} : await boundObjects(objects, spec.boundObjectRef, call);
     const { maxExpiration } = options;
     if (maxExpiration > 0 && spec.expirationSeconds > maxExpiration) {
-      warnings.add(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxExpiration} seconds`);
+      warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxExpiration} seconds`);
       spec.expirationSeconds = maxExpiration;
     }
     const isExtended =

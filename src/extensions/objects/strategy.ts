@@ -65,8 +65,8 @@ export function strategyOf(options: StrategyOptions): Strategy {
     const isStatus = before.part === 'status' && old !== undefined;
     const own = yield* fieldErrorsInSteps(isStatus ? validateStatus(object, old) : validateWhole(object, old));
     const errors = [...before.found, ...own];
-    const { warnings } = context;
-    const byRules = yield* validateByRules(structural(), { object, old, ratcheting, errors, warnings });
+    const { warn } = context;
+    const byRules = yield* validateByRules(structural(), { object, old, ratcheting, errors, warn });
     return [...own, ...byRules];
   }
   return {

@@ -15,7 +15,13 @@ function run(
 ) {
   const warnings = new Set<string>();
   const before = old === undefined ? undefined : object(old);
-  const steps = validateByRules(schema(of), { object: object(now), old: before, ratcheting, errors, warnings });
+  const steps = validateByRules(schema(of), {
+    object: object(now),
+    old: before,
+    ratcheting,
+    errors,
+    warn: (text: string) => void warnings.add(text),
+  });
   return {
     errors: atOnce(steps).map(({ field, message }) => `${field}: ${message}`),
     warnings: [...warnings],

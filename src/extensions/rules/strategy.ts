@@ -11,18 +11,18 @@ export interface RuledWrite {
   readonly ratcheting: boolean;
   /** The errors of all other validation. */
   readonly errors: readonly FieldError[];
-  readonly warnings: Set<string>;
+  readonly warn: (text: string) => void;
 }
 
 /** Validates an object by the rules of its schema. */
 export function* validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> {
   const validate = ruleValidator(structural);
   if (validate === undefined) return [];
-  const { object, old, ratcheting, errors, warnings } = write;
+  const { object, old, ratcheting, errors, warn } = write;
   const blocked = rulesNotChecked(errors);
   if (blocked.length > 0) return blocked;
   const correlation = old && new Correlation(object, old, structural);
-  return yield* validate(object, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
+  return yield* validate(object, correlation, ratcheting ? { warn } : {});
 }
 
 /** What the rules of all defaults of a schema may cost. */

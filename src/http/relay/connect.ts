@@ -17,7 +17,7 @@ export async function connectAnswer(
   target: Target,
   { answers }: Connection,
 ): Promise<ApiResponse> {
-  const { request, info, user, warnings, audit, turns } = call;
+  const { request, info, user, warn, audit, turns } = call;
   // It may change what runs in the pod, also with GET: `create` is required.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
   const { rest } = info.resource as ResourcePath;
@@ -25,7 +25,7 @@ export async function connectAnswer(
     requester: user,
     query: info.query,
     rest: `/${rest}`,
-    warnings,
+    warn,
     annotate: audit?.annotate,
   });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };

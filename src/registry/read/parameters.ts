@@ -123,12 +123,12 @@ export function readWriteOptions(
   parameters: WriteParameters,
   {
     requester,
-    warnings,
+    warn,
     annotate,
     attributes,
     stages,
     turns,
-  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes' | 'stages' | 'turns'>,
+  }: Pick<WriteOptions, 'requester' | 'warn' | 'annotate' | 'attributes' | 'stages' | 'turns'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -157,7 +157,7 @@ export function readWriteOptions(
     fieldValidation: validation,
     sent: parameters,
     force: force === true,
-    warnings,
+    warn,
     annotate,
     stages,
     turns,

@@ -49,7 +49,7 @@ async function made() {
       requester: how.requester,
       query: new URLSearchParams(query),
       rest: '/a/b',
-      warnings: new Set(),
+      warn: () => {},
       annotate: undefined,
     });
   return { connect, seen };

@@ -11,7 +11,7 @@ import { ObjectVersions, servedKind } from './request-versions.ts';
 export async function connect(
   registry: RegistryContext,
   target: Target,
-  { requester, query, rest, warnings, annotate }: Connecting,
+  { requester, query, rest, warn, annotate }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { namespace, name, subresource } = target;
   const connection = target.resource.connections.get(subresource);
@@ -34,7 +34,7 @@ export async function connect(
       began: registry.clock.now(),
       options: () => undefined,
       versions: new ObjectVersions({ registry, target, object, oldObject: undefined }),
-      warn: (text: string) => warnings.add(text),
+      warn,
       annotate,
     } as const;
     await runMutating(registry.admission, request);

@@ -303,8 +303,8 @@ export interface StrategyContext {
 
 export interface WriteContext extends StrategyContext {
   readonly requester: User;
-  /** Texts for `Warning` headers are added here. */
-  readonly warnings: Set<string>;
+  /** Adds a `Warning` header with this text to the response. */
+  readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
 }

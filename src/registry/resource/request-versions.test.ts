@@ -163,7 +163,7 @@ describe('the object of a request in another version', () => {
       await versions.write(as, { ...object, metadata: { ...(object['metadata'] as JsonObject), managedFields } });
     });
     const warnings = new Set<string>();
-    const options = { warnings, fieldManager: 'me' };
+    const options = { warn: (text: string) => void warnings.add(text), fieldManager: 'me' };
     await write('configmaps', {}, create({ metadata: { name: 'a' }, data: { a: '1' } }), options);
     expect((await read('configmaps', 'a')).metadata.managedFields).toMatchObject([{ manager: 'me' }]);
     expect([...warnings]).toEqual([expect.stringMatching(/^\.metadata\.managedFields was in an invalid state/)]);

@@ -278,7 +278,7 @@ export const how: WriteOptions = {
   fieldManager: '',
   fieldValidation: 'Warn',
   force: false,
-  warnings: new Set(),
+  warn: () => {},
 };
 
 export interface Bench {
@@ -351,7 +351,7 @@ export function bench({ admission = [], ...options }: BenchOptions = {}): Bench 
     return { resource, version: 'v1', namespace: namespaced ? 'ns' : '', name: '', subresource: '', ...place };
   };
   const write: Bench['write'] = (plural, place, change, with_ = {}) =>
-    registry.write(target(plural, place), change, { ...how, warnings: new Set(), ...with_ });
+    registry.write(target(plural, place), change, { ...how, ...with_ });
   return {
     store,
     clock,

@@ -66,7 +66,7 @@ export function admissionRequest(
     began: context.now,
     options: () => optionsOf(request, operation),
     versions: new ObjectVersions({ registry, target, object, oldObject, candidate, context }),
-    warn: (text) => options.warnings.add(text),
+    warn: options.warn,
     annotate: options.annotate,
     trace: options.stages?.trace,
     turns: options.turns,

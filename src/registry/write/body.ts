@@ -124,12 +124,12 @@ export const isCustomObject = ({ resource, subresource }: Target): boolean =>
 /** Reports strict decoding errors as warnings or not at all, as `fieldValidation` says. @throws StatusError 400 for `Strict` */
 export function reportStrictErrors(
   errors: readonly string[],
-  { fieldValidation, warnings }: WriteOptions,
+  { fieldValidation, warn }: WriteOptions,
   prefix = 'strict decoding error',
 ): void {
   if (errors.length === 0 || fieldValidation === 'Ignore') return;
   if (fieldValidation === 'Strict') throw statusError.badRequest(`${prefix}: ${errors.join(', ')}`);
-  for (const error of errors) for (const text of warningsOf(error)) warnings.add(text);
+  for (const error of errors) for (const text of warningsOf(error)) warn(text);
 }
 
 /** The duplicate keys of a YAML body are a single error, and a warning each. */

@@ -19,7 +19,7 @@ export async function deleteCollection(
 ): Promise<ObjectList> {
   const deletion = readDeleteOptions(deleteOptions, registry);
   refuseUnsafe(deletion, registry.names);
-  warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
+  warnWithoutPolicy(target.resource, deletion, writeOptions.warn);
   const matching = await list(registry, target, options);
   const items = [...matching.items];
   const turns = writeOptions.turns ?? serverTurns();

@@ -162,9 +162,13 @@ function checkTerminationPreconditions({ id }: Resource, { metadata }: ApiObject
 }
 
 /** Adds the warning of the kind for a deletion without a propagation policy. */
-export function warnWithoutPolicy({ definition }: Resource, { policy }: DeleteOptions, warnings: Set<string>): void {
+export function warnWithoutPolicy(
+  { definition }: Resource,
+  { policy }: DeleteOptions,
+  warn: (text: string) => void,
+): void {
   const { noPolicyWarning } = definition.strategy;
-  if (policy === undefined && noPolicyWarning !== undefined) warnings.add(noPolicyWarning);
+  if (policy === undefined && noPolicyWarning !== undefined) warn(noPolicyWarning);
 }
 
 const orphan = 'orphan';

@@ -70,10 +70,10 @@ describe('the warning for deletions without a propagation policy', () => {
     const { create, write, registry, target } = bench({ definitions: [{ ...notes, strategy: orphaning }] });
     await create('configmaps', note('o'));
     const one = new Set<string>();
-    await write('configmaps', { name: 'o' }, remove(options), { warnings: one });
+    await write('configmaps', { name: 'o' }, remove(options), { warn: (text) => void one.add(text) });
     expect([...one]).toEqual(expected);
     const all = new Set<string>();
-    await registry.deleteCollection(target('configmaps'), {}, options, { ...how, warnings: all });
+    await registry.deleteCollection(target('configmaps'), {}, options, { ...how, warn: (text) => void all.add(text) });
     expect([...all]).toEqual(expected);
   });
 });

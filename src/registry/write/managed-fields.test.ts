@@ -263,7 +263,7 @@ describe('apply', () => {
       message: 'error strict decoding YAML: error converting YAML to JSON: key "a" already set in map',
     });
     const warnings = new Set<string>();
-    await write('configmaps', { name: 'c' }, change, { ...by('one'), warnings });
+    await write('configmaps', { name: 'c' }, change, { ...by('one'), warn: (text: string) => void warnings.add(text) });
     expect([...warnings]).toEqual(['error converting YAML to JSON: key "a" already set in map']);
   });
 });

@@ -107,7 +107,7 @@ function* restoreUnwritableFields(
   if (rewritten === undefined) return;
   defaultNamespace(target, object.metadata);
   const admitted = yield* admittedManagedFields(object.metadata.managedFields, rewritten.managedFields);
-  if (admitted === undefined) options.warnings.add(invalidManagers);
+  if (admitted === undefined) options.warn(invalidManagers);
   const { entries: managedFields } = admitted ?? { entries: rewritten.managedFields };
   object.metadata = storedMetadata(object.metadata, { managedFields });
   if (old === undefined) {

@@ -37,7 +37,7 @@ const ownWriteOptions = (fieldManager = 'apiserver'): WriteOptions => ({
   fieldManager,
   fieldValidation: 'Ignore',
   force: false,
-  warnings: new Set(),
+  warn: () => {},
 });
 
 /** The objects of the registry, for the server itself or for a request with `options`; its dry run stores nothing. */

@@ -90,8 +90,8 @@ export function addWarnings({ request, candidate: { object }, old }: Attempt): u
       : partial.type === 'status'
         ? strategy.statusWarnings?.(object, context)
         : undefined;
-  for (const text of warnings ?? []) options.warnings.add(text);
-  if (partial === undefined && unimplemented !== undefined) options.warnings.add(`${kind}: ${unimplemented}`);
+  for (const text of warnings ?? []) options.warn(text);
+  if (partial === undefined && unimplemented !== undefined) options.warn(`${kind}: ${unimplemented}`);
 }
 
 /** Finalizers that need no domain, in addition to that of the product. */

@@ -107,8 +107,8 @@ export function readWriteRequest(
   checkName(target);
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, registry) : undefined;
-  const { requester, warnings, annotate } = options;
-  if (deletion !== undefined) warnWithoutPolicy(target.resource, deletion, warnings);
+  const { requester, warn, annotate } = options;
+  if (deletion !== undefined) warnWithoutPolicy(target.resource, deletion, warn);
   return {
     registry,
     target,
@@ -121,7 +121,7 @@ export function readWriteRequest(
       now: registry.clock.now(),
       allowPrivileged: registry.allowPrivileged,
       requester,
-      warnings,
+      warn,
       annotate,
     },
     conversions: conversionsOf(target.resource),

@@ -197,7 +197,7 @@ describe('field validation', () => {
   const post = async (fieldValidation: 'Ignore' | 'Warn' | 'Strict', value: JsonObject = body) => {
     const warnings = new Set<string>();
     const change = { verb: 'create', object: { ...object, value } } as const;
-    const options = { fieldValidation, dryRun: true, warnings };
+    const options = { fieldValidation, dryRun: true, warn: (text: string) => void warnings.add(text) };
     const refusal = await bench()
       .write('configmaps', {}, change, options)
       .then(
@@ -232,13 +232,15 @@ describe('field validation', () => {
       details: { causes: [{ field: 'patch', reason: 'FieldValueInvalid' }] },
     });
     const warnings = new Set<string>();
-    await write('configmaps', { name: 'fv' }, change, { warnings });
+    await write('configmaps', { name: 'fv' }, change, { warn: (text: string) => void warnings.add(text) });
     expect([...warnings]).toEqual(['unknown field "bogus"']);
   });
 
   it('passes on the warnings of the kind', async () => {
     const warnings = new Set<string>();
-    await bench().write('deployments', {}, create(deployment({ image: 'old' })), { warnings });
+    await bench().write('deployments', {}, create(deployment({ image: 'old' })), {
+      warn: (text: string) => void warnings.add(text),
+    });
     expect([...warnings]).toEqual(['spec.image: old is old']);
   });
 
@@ -247,7 +249,9 @@ describe('field validation', () => {
     await make('deployments', deployment({ image: 'old' }));
     const advice = async (subresource: string) => {
       const warnings = new Set<string>();
-      await write('deployments', { name: 'd', subresource }, merge({ status: { phase: 'Odd' } }), { warnings });
+      await write('deployments', { name: 'd', subresource }, merge({ status: { phase: 'Odd' } }), {
+        warn: (text: string) => void warnings.add(text),
+      });
       return [...warnings];
     };
     expect(await advice('')).toEqual(['spec.image: old is old']);
@@ -631,7 +635,7 @@ describe('admission', () => {
   it('mutates and validates a write', async () => {
     const { write, change, read, create: make } = bench({ admission: [plugin] });
     const warnings = new Set<string>();
-    await write('configmaps', {}, create(note('one')), { warnings });
+    await write('configmaps', {}, create(note('one')), { warn: (text: string) => void warnings.add(text) });
     expect([...warnings]).toEqual(['seen']);
     expect((await read('configmaps', 'one')).metadata.labels).toEqual({ admitted: 'yes' });
     expect(await failure(make('configmaps', note('refused')))).toMatchObject({

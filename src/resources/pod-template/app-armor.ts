@@ -8,7 +8,7 @@ import { type AppArmorProfileOf, validateAppArmor } from './security-context.ts'
 export function adoptProfiles(
   spec: PodSpec,
   annotations: { readonly [key: string]: string },
-  { names, warnings }: Pick<WriteContext, 'names' | 'warnings'>,
+  { names, warn }: Pick<WriteContext, 'names' | 'warn'>,
 ): void {
   if (spec.os?.name === 'windows') return;
   const prefix = annotationKeys(names).appArmor;
@@ -24,7 +24,7 @@ export function adoptProfiles(
     // A container inherits the profile of the pod.
     if (profile !== undefined && same(profile, spec.securityContext?.appArmorProfile)) continue;
     if (profile !== undefined) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
-    warnings.add(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+    warn(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
   }
 }
 

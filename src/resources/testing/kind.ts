@@ -19,7 +19,7 @@ export const testContext: WriteContext = {
   names: testNames,
   now: Date.parse('2024-01-02T03:04:05Z'),
   requester: { name: 'jane', uid: 'u1', groups: ['system:authenticated'], extra: { scopes: ['a'] } },
-  warnings: new Set(),
+  warn: () => {},
 };
 
 const reasons = {
@@ -68,7 +68,7 @@ function setDefaults({ strategy }: ResourceDefinition, object: ApiObject): void 
 export function created(definition: ResourceDefinition, fragment: JsonObject, warnings = new Set<string>()): ApiObject {
   const object = decode(definition, fragment);
   setDefaults(definition, object);
-  definition.strategy.prepareCreate?.(object, { ...testContext, warnings });
+  definition.strategy.prepareCreate?.(object, { ...testContext, warn: (text: string) => void warnings.add(text) });
   return object;
 }
 

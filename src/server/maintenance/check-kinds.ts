@@ -70,7 +70,7 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
 function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: ApiObject, names: Names) {
   const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
   const { validate, validateInSteps } = versions.get(version)?.strategy ?? {};
-  const context = { names, now: systemClock.now(), requester: nobody, warnings: new Set<string>() };
+  const context = { names, now: systemClock.now(), requester: nobody, warn: () => {} };
   const errors = errorsNow(validate?.(object, context) ?? []);
   const lengthy = validateInSteps?.(object, undefined, context, { found: errors, part: 'whole' });
   return lengthy === undefined ? errors : [...errors, ...errorsNow(atOnce(lengthy))];

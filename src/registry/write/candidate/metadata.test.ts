@@ -14,7 +14,7 @@ test('very many owner references of one uid are compared in steps', async () => 
     }));
     const object = { metadata: { ownerReferences } } as unknown as ApiObject;
     const warnings = new Set<string>();
-    await inTurns(dedupeOwnerReferences(object, { warnings }, 'writer'), turns);
+    await inTurns(dedupeOwnerReferences(object, { warn: (text: string) => void warnings.add(text) }, 'writer'), turns);
     expect(object.metadata.ownerReferences).toHaveLength(count / 2);
     expect(warnings.size).toBe(1);
     return turns.count;

@@ -114,7 +114,7 @@ const duplicateWarning =
 /** Removes duplicate owner references from the object and adds a warning. Runs in steps: there may be very many. */
 export function* dedupeOwnerReferences(
   { metadata }: ApiObject,
-  { warnings }: Pick<WriteOptions, 'warnings'>,
+  { warn }: Pick<WriteOptions, 'warn'>,
   author: 'writer' | 'admission',
 ): Steps<void> {
   const { ownerReferences = [] } = metadata;
@@ -137,5 +137,5 @@ export function* dedupeOwnerReferences(
   metadata.ownerReferences = unique;
   const when = author === 'writer' ? '' : ' after mutating admission happens';
   const uids = shorten(duplicates.join(', '), maxShown);
-  warnings.add(`.metadata.ownerReferences contains duplicate entries${when}; ${duplicateWarning} ${uids}`);
+  warn(`.metadata.ownerReferences contains duplicate entries${when}; ${duplicateWarning} ${uids}`);
 }

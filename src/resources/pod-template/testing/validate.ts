@@ -32,7 +32,11 @@ export function created(definition: ResourceDefinition, object: JsonObject, warn
   const { metadata } = object as { metadata?: JsonObject };
   const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
   const requester = { name: 'jane', groups: [] };
-  definition.strategy.prepareCreate?.(decoded, { ...context, requester, warnings });
+  definition.strategy.prepareCreate?.(decoded, {
+    ...context,
+    requester,
+    warn: (text: string) => void warnings.add(text),
+  });
   return decoded;
 }
 

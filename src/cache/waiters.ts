@@ -6,16 +6,12 @@ interface Waiter {
 }
 
 /** Promises that wait for the cache to reach a revision. */
-export class Waiters {
+export class Waiters extends Set<Waiter> {
   readonly #clock: Clock;
-  readonly #waiting = new Set<Waiter>();
 
   constructor(clock: Clock) {
+    super();
     this.#clock = clock;
-  }
-
-  get size(): number {
-    return this.#waiting.size;
   }
 
   /**
@@ -29,20 +25,20 @@ export class Waiters {
         revision,
         settle: (reached) => {
           cancel?.();
-          this.#waiting.delete(waiter);
+          this.delete(waiter);
           resolve(reached);
         },
       };
-      this.#waiting.add(waiter);
+      this.add(waiter);
     });
   }
 
   reached(revision: number): void {
-    for (const waiter of this.#waiting) if (waiter.revision <= revision) waiter.settle(true);
+    for (const waiter of this) if (waiter.revision <= revision) waiter.settle(true);
   }
 
   /** Resolves all promises to false. */
   endAll(): void {
-    for (const waiter of this.#waiting) waiter.settle(false);
+    for (const waiter of this) waiter.settle(false);
   }
 }

@@ -13,6 +13,11 @@ export {
   featureList,
 } from './features.ts';
 export {
+  allErrors,
+  errorsAfter,
+  errorsLater,
+  errorsNow,
+  errorsOfEach,
   type FieldError,
   type FieldErrorReason,
   fieldError,
@@ -64,7 +69,6 @@ export {
 export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
-export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,
   compatibleDomain,
@@ -99,7 +103,7 @@ export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes 
 export { apiRelease, compatibleRelease } from './release.ts';
 export type { ReviewCall, ReviewHandler } from './review-handler.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
-export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
+export { selectorFromObject, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,
   type FieldTerm,
@@ -142,6 +146,7 @@ export {
   type MetaRules,
   validateAnnotations,
   validateBareFinalizers,
+  validateLabels,
   validateMutableFields,
   validateObjectMeta,
   validateObjectMetaUpdate,

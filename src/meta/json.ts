@@ -34,6 +34,9 @@ export function setKey<V>(target: { [key: string]: V }, key: string, value: V): 
   }
 }
 
+/** The value if it is a string, else the empty string: for values whose type a schema has checked. */
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
 /** Returns the own property of any key; undefined for inherited properties. */
 export function getKey<V>(target: { [key: string]: V }, key: string): V | undefined {
   return Object.hasOwn(target, key) ? target[key] : undefined;

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldError, fieldError, maxErrors } from './field-error.ts';
-import { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
+import {
+  allErrors,
+  errorsAfter,
+  errorsLater,
+  errorsNow,
+  errorsOfEach,
+  type FieldError,
+  fieldError,
+  maxErrors,
+} from './field-error.ts';
 import { atOnce } from './steps.ts';
 
 const many = Array.from({ length: 1_000 }, (_, i) => i);

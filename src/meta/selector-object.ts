@@ -1,6 +1,5 @@
-import { type FieldError, fieldError } from './field-error.ts';
-import { isJsonObject, type Json } from './json.ts';
-import { errorsOfEach } from './later-errors.ts';
+import { errorsOfEach, type FieldError, fieldError } from './field-error.ts';
+import { isJsonObject, type Json, textOf } from './json.ts';
 import {
   everything,
   type LabelOperator,
@@ -8,6 +7,7 @@ import {
   type LabelSelector,
   labelSelector,
 } from './selectors.ts';
+import { validateLabels } from './validate-meta.ts';
 import { labelValue, qualifiedName } from './validate-names.ts';
 
 const OPERATORS = new Map<Json | undefined, LabelOperator>([
@@ -45,9 +45,6 @@ export function selectorFromObject(value: Json | undefined): LabelSelector {
   return requirements.length === 0 ? everything : labelSelector(requirements);
 }
 
-/** The value if it is a string, else the empty string: the schema rejects other types. */
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
 /** Validates a `LabelSelector` object at `path`. */
@@ -78,15 +75,4 @@ function validateExpression(expression: { [key: string]: Json }, path: string): 
     labelValue(textOf(value)).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why)),
   );
   return [...errors, ...wrongValues];
-}
-
-/** Validates the keys and values of labels; `path` is the field of every error. */
-export function validateLabels(labels: { readonly [key: string]: Json }, path: string): FieldError[] {
-  return errorsOfEach(Object.keys(labels), (key) => {
-    const value = labels[key] as Json;
-    return [
-      ...qualifiedName(key).map((why) => fieldError.invalid(path, key, why)),
-      ...labelValue(textOf(value)).map((why) => fieldError.invalid(path, value, why)),
-    ];
-  });
 }

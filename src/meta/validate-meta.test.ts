@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorsNow } from './later-errors.ts';
+import { errorsNow } from './field-error.ts';
 import type { ObjectMeta } from './object.ts';
 import { validateBareFinalizers, validateObjectMeta, validateObjectMetaUpdate } from './validate-meta.ts';
 import { pathSegmentName } from './validate-names.ts';

@@ -1,11 +1,9 @@
-import { type FieldError, fieldError } from './field-error.ts';
+import { errorsOfEach, type FieldError, fieldError } from './field-error.ts';
 import { parseGroupVersion } from './gvk.ts';
-import type { Json } from './json.ts';
-import { errorsOfEach } from './later-errors.ts';
+import { type Json, textOf } from './json.ts';
 import type { ObjectMeta, OwnerReference } from './object.ts';
 import { quote, shorten } from './quote.ts';
-import { textOf, validateLabels } from './selector-object.ts';
-import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from './validate-names.ts';
+import { dns1123Label, dns1123Subdomain, labelValue, type NameRule, qualifiedName } from './validate-names.ts';
 
 /** The maximum total size of the keys and values of all annotations, in bytes. */
 const MAX_ANNOTATION_BYTES = 256 * 1024;
@@ -111,6 +109,17 @@ export function validateMutableFields(metadata: ObjectMeta, path = 'metadata'): 
     ...validateOwnerReferences(metadata.ownerReferences ?? [], `${path}.ownerReferences`),
     ...validateManagedFields(metadata.managedFields ?? [], `${path}.managedFields`),
   ];
+}
+
+/** Validates the keys and values of labels; `path` is the field of every error. */
+export function validateLabels(labels: { readonly [key: string]: Json }, path: string): FieldError[] {
+  return errorsOfEach(Object.keys(labels), (key) => {
+    const value = labels[key] as Json;
+    return [
+      ...qualifiedName(key).map((why) => fieldError.invalid(path, key, why)),
+      ...labelValue(textOf(value)).map((why) => fieldError.invalid(path, value, why)),
+    ];
+  });
 }
 
 /** Validates annotations; `path` is the field of every error. */

@@ -1,7 +1,8 @@
-import type { ByteString } from '../meta/index.ts';
-import { keyBytes } from './keys.ts';
+import { type ByteString, encodeText } from '../meta/index.ts';
 import { type Compare, type ListRange, StoreError, type Write } from './store.ts';
 
+/** A surrogate that is no half of a pair, which has no UTF-8 bytes. */
+const unpairedSurrogate = /[\uD800-\uDFFF]/u;
 const maxKeyBytes = 16 * 1024;
 /** Maximum size of a value in the embedded stores (bytes). */
 export const maxValueBytes = 2 * 1024 * 1024;
@@ -41,8 +42,8 @@ export function checkKey(key: string): ByteString {
 
 /** Like {@link checkKey}, but accepts an empty prefix. */
 export function checkPrefix(prefix: string): ByteString {
-  const bytes = keyBytes(prefix);
-  if (bytes === undefined) throw invalid('a key must not hold half of a surrogate pair');
+  const bytes = encodeText(prefix);
+  if (bytes !== prefix && unpairedSurrogate.test(prefix)) throw invalid('a key must not hold half of a surrogate pair');
   if (bytes.length > maxKeyBytes) throw invalid(`a key of ${bytes.length} bytes is longer than ${maxKeyBytes}`);
   return bytes;
 }

@@ -1,5 +1,5 @@
 import type { ByteString } from '../meta/index.ts';
-import { decodeText, encodeText } from '../meta/index.ts';
+import { decodeText } from '../meta/index.ts';
 
 // Drivers represent a key as the string of its UTF-8 bytes, so that `<` on strings is the key order of the contract.
 
@@ -21,10 +21,4 @@ const beyondAscii = /[\x80-\xff]/;
 /** Decodes a key. An ASCII key is returned unchanged after a scan. */
 export function keyText(key: ByteString): string {
   return beyondAscii.test(key) ? decodeText(key) : key;
-}
-
-/** Returns the UTF-8 bytes of a text; undefined when it has an unpaired surrogate. */
-export function keyBytes(text: string): ByteString | undefined {
-  const bytes = encodeText(text);
-  return bytes !== text && /[\uD800-\uDFFF]/u.test(text) ? undefined : bytes;
 }

@@ -171,10 +171,13 @@ const maxManagerErrors = 128;
 /** Maximum number of characters of the field manager in an error. */
 const maxShownManager = 1024;
 
+const printableAscii = /^[ -~]*$/;
+
 function managerErrors(fieldManager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(fieldManager) > maxManagerBytes)
     errors.push(fieldError.tooLong('fieldManager', maxManagerBytes));
+  if (printableAscii.test(fieldManager)) return errors;
   let position = 0;
   for (const character of fieldManager) {
     if (!isPrintable(character)) {

@@ -29,14 +29,7 @@ import { Warnings, withWarnings } from './warnings.ts';
 export function createHandler(options: HandlerOptions): Handler {
   const { auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
-  const codecs = createCodecs(options);
-  const serving: Serving = {
-    ...options,
-    codecs,
-    answerFailure: failureAnswers(codecs.all),
-    permit: ({ info, user }, verb) =>
-      authorizeRequest({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
-  };
+  const serving = createServing(options);
   const verbs = createVerbs(serving);
   const conclude = createConclusion(options);
 
@@ -113,6 +106,18 @@ export function createHandler(options: HandlerOptions): Handler {
       else audit?.panicked(error);
       conclude(request, progress, response.status, size, error);
     });
+  };
+}
+
+function createServing(options: HandlerOptions): Serving {
+  const { AuthorizeWithSelectors: withSelectors } = options.registry.features;
+  const codecs = createCodecs(options);
+  return {
+    ...options,
+    codecs,
+    answerFailure: failureAnswers(codecs.all),
+    permit: ({ info, user }, verb) =>
+      authorizeRequest({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
   };
 }
 

@@ -15,7 +15,6 @@ import {
   isCustomObject,
   isUnsafe,
   largeBytes,
-  type ReadObject,
   type ReadOptions,
   type Representation,
   type Resource,

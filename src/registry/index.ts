@@ -8,7 +8,6 @@ export { readFlag, readWriteOptions, type WriteParameters } from './read/paramet
 export {
   type ListLayout,
   listFields,
-  type ReadObject,
   type Representation,
   readForRepresentation,
   readIncludeObject,

@@ -41,7 +41,7 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
 const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
 
 /** An object that has been read for its representation. */
-export interface ReadObject {
+interface ReadObject {
   readonly stored: ApiObject;
   /** Its JSON in the version of the request, where the representation includes that and the cache has another. */
   readonly text?: ByteString;

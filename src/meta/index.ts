@@ -66,7 +66,7 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
+export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export {
@@ -124,7 +124,7 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
-export { atOnce, oneStep, Pace, type Steps, type WaitingSteps } from './steps.ts';
+export { atOnce, oneStep, Pace, type Steps, sortedInSteps, type WaitingSteps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export { systemClock, systemRandom } from './system.ts';
 export {

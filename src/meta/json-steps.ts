@@ -1,8 +1,5 @@
 import type { Json, JsonObject } from './json.ts';
-import { Pace, type Steps } from './steps.ts';
-
-/** The number of items that are sorted in one step. */
-const sortedPerStep = 1_000;
+import { Pace, type Steps, sortedInSteps } from './steps.ts';
 
 const isContainer = (value: Json | undefined): value is Json[] | JsonObject =>
   typeof value === 'object' && value !== null;
@@ -67,22 +64,6 @@ function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
 /** Sorts texts by `compare`, by default by their UTF-16 code units. */
 export const sortedTexts = (texts: readonly string[], compare?: (a: string, b: string) => number): Steps<string[]> =>
   sortedInSteps(texts, compare);
-
-/** Sorts items stably by `compare`, by default by `<`. */
-export function* sortedInSteps<T>(items: readonly T[], compare?: (a: T, b: T) => number): Steps<T[]> {
-  if (items.length <= sortedPerStep) return [...items].sort(compare);
-  const middle = items.length >> 1;
-  const left = yield* sortedInSteps(items.slice(0, middle), compare);
-  const right = yield* sortedInSteps(items.slice(middle), compare);
-  const isOrdered = (a: T, b: T) => (compare === undefined ? a <= b : compare(a, b) <= 0);
-  const merged: T[] = [];
-  for (let i = 0, j = 0; i < left.length || j < right.length; ) {
-    const isLeft = j === right.length || (i < left.length && isOrdered(left[i] as T, right[j] as T));
-    merged.push((isLeft ? left[i++] : right[j++]) as T);
-    if (merged.length % sortedPerStep === 0) yield;
-  }
-  return merged;
-}
 
 /** Returns an identity that equal JSON values share: a scalar, or the canonical text of a list or object. */
 export function* identityInSteps(value: Json, pace = new Pace()): Steps<unknown> {

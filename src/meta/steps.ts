@@ -34,3 +34,22 @@ export class Pace {
     return true;
   }
 }
+
+/** The number of items that are sorted in one step. */
+const sortedPerStep = 1_000;
+
+/** Sorts items stably by `compare`, by default by `<`. */
+export function* sortedInSteps<T>(items: readonly T[], compare?: (a: T, b: T) => number): Steps<T[]> {
+  if (items.length <= sortedPerStep) return [...items].sort(compare);
+  const middle = items.length >> 1;
+  const left = yield* sortedInSteps(items.slice(0, middle), compare);
+  const right = yield* sortedInSteps(items.slice(middle), compare);
+  const isOrdered = (a: T, b: T) => (compare === undefined ? a <= b : compare(a, b) <= 0);
+  const merged: T[] = [];
+  for (let i = 0, j = 0; i < left.length || j < right.length; ) {
+    const isLeft = j === right.length || (i < left.length && isOrdered(left[i] as T, right[j] as T));
+    merged.push((isLeft ? left[i++] : right[j++]) as T);
+    if (merged.length % sortedPerStep === 0) yield;
+  }
+  return merged;
+}

@@ -146,6 +146,9 @@ export function toStatusError(id: GroupResource, error: unknown): StatusError {
 /** From this size on (bytes) a write or an encoding is long work, which runs in turns. */
 export const largeBytes = 8 * 1024;
 
+/** From this size on (bytes) the event of a watch is encoded in steps; smaller events share a chunk. */
+export const largeEventBytes = 64 * 1024;
+
 /** Options with the turns of a request. */
 interface Timed {
   readonly turns?: Turns | undefined;

@@ -2,7 +2,7 @@
 
 export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../admission/index.ts';
 export type { CachedObject } from '../cache/index.ts';
-export { consistentCache, largeBytes, waitForRevision } from './context.ts';
+export { consistentCache, largeBytes, largeEventBytes, waitForRevision } from './context.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './read/column.ts';
 export { readFlag, readWriteOptions, type WriteParameters } from './read/parameters.ts';
 export {

@@ -25,6 +25,7 @@ import {
 import {
   type CachedObject,
   largeBytes,
+  largeEventBytes,
   listFields,
   type ObjectList,
   type Representation,
@@ -255,7 +256,7 @@ class RecentFrames {
     encode: (object: CachedObject) => Steps<Uint8Array>,
   ): Steps<Uint8Array> | undefined {
     const { object } = event;
-    if (object === undefined || object.bytes.length < largeBytes) return undefined;
+    if (object === undefined || object.bytes.length < largeEventBytes) return undefined;
     const found = this.#byRepresentation.get(representation)?.get(event);
     if (found instanceof MadeOnce) return found.steps();
     const made = new MadeOnce(() => encode(object));

@@ -11,7 +11,7 @@ import {
   type Steps,
   statusError,
 } from '../../meta/index.ts';
-import { largeBytes } from '../context.ts';
+import { largeBytes, largeEventBytes } from '../context.ts';
 import { fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
@@ -328,7 +328,8 @@ export function representEventInSteps(
   first: boolean,
 ): Steps<ByteString> | undefined {
   const { object } = event;
-  if (object === undefined || !needsLongRead(target, object, representation)) return undefined;
+  if (object === undefined || object.bytes.length < largeEventBytes) return undefined;
+  if (!needsLongRead(target, object, representation)) return undefined;
   return (function* () {
     return representEvent(
       target,

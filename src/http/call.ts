@@ -1,3 +1,4 @@
+import type { Registrations, RemoteServer } from '../aggregation/index.ts';
 import type { AuditContext, Auditor } from '../audit/index.ts';
 import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts';
@@ -18,6 +19,8 @@ import type { ApiRequest, ApiResponse } from './types.ts';
 /** A request with its request info and its user. */
 export interface Call {
   readonly request: ApiRequest;
+  /** The Audit-ID. */
+  readonly id: string;
   readonly info: RequestInfo;
   /** The resource that is served at the path. */
   readonly resource: Resource | undefined;
@@ -55,9 +58,18 @@ export interface HandlerOptions {
   readonly nonResource: NonResourceHandler;
   /** Forwards requests to kubelets, pods and services. */
   readonly nodeProxy: NodeProxy;
+  /** Absent: this server serves all group versions itself. */
+  readonly aggregation?: Aggregation | undefined;
   readonly readYaml: ReadYaml;
   /** Absent: no request is traced. */
   readonly tracer?: Tracer | undefined;
+}
+
+/** The group versions that other API servers serve behind this one. */
+export interface Aggregation {
+  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remote'>;
+  /** The response of the server behind. @throws StatusError */
+  readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
 }
 
 /** The options of a handler and what it derives from them. */

@@ -20,6 +20,7 @@ import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
 import type { RequestSeries } from './metrics/request-metrics.ts';
 import { slowRequestLog } from './metrics/slow-requests.ts';
+import { relayAt } from './relay/relay-at.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
@@ -27,7 +28,7 @@ import { Warnings, withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
+  const { aggregation, auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const serving = createServing(options);
   const verbs = createVerbs(serving);
@@ -53,6 +54,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const path = info.resource;
       const resource = path === undefined ? undefined : registry.find(path.group, path.version, path.resource);
       const series = metrics.series(info, resource);
+      const relay = aggregation && relayAt(info, aggregation);
       progress.info = info;
       progress.series = series;
       // Authenticate.
@@ -74,7 +76,7 @@ export function createHandler(options: HandlerOptions): Handler {
         if (user !== progress.user) audit?.impersonated(user);
       }
       // Limit the requests in flight. A mutating request is counted once its body has arrived.
-      const flowClass = flowClassOf(info, resource);
+      const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
       reservation = new Reservation(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || path === undefined) reservation.enter();
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
@@ -82,8 +84,8 @@ export function createHandler(options: HandlerOptions): Handler {
       stages.enter(Stage.authorization);
       await authorizeRequest(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, reservation, warn, audit, stages, turns };
-      response = await (path === undefined ? nonResource(call) : verbs(call));
+      const call: Call = { request, id, info, resource, user, series, reservation, warn, audit, stages, turns };
+      response = await (relay ?? (path === undefined ? nonResource : verbs))(call);
       if (response.status === 101) response = { ...response, turns };
       if (flowClass === 'readOnly' && (isStreamed(response.body) || response.body.length > maxUncompressedBytes)) {
         response = await largeResponse(response, call, compress);

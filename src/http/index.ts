@@ -1,7 +1,7 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
 
 export { textAnswer } from './answers.ts';
-export type { HandlerOptions } from './call.ts';
+export type { Aggregation, HandlerOptions } from './call.ts';
 export { YamlThread } from './codecs/yaml-thread.ts';
 export type { RunningFlag } from './documents/debug-flags.ts';
 export { createHealth, type Health, type HealthCheck } from './documents/health.ts';
@@ -22,6 +22,7 @@ export {
 export { countReloads } from './metrics/reload-metrics.ts';
 export type { ConnectionCounts } from './metrics/request-metrics.ts';
 export { commitObserver } from './metrics/store-metrics.ts';
+export { type AggregatedRelay, createAggregatedRelay } from './relay/aggregated.ts';
 export { dialFailure, type KubeletTrust } from './relay/dial.ts';
 export { connectionLookup, Lookups } from './relay/lookups.ts';
 export { createNodeProxy, type NodeProxy } from './relay/node-proxy.ts';

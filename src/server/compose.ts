@@ -42,6 +42,7 @@ import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
 import { followRoles, roleChecks } from './access/rbac.ts';
 import type { Tokens } from './access/tokens.ts';
+import { openAggregation, type ServerAggregation } from './aggregation/aggregation.ts';
 import { Backend } from './backend.ts';
 import { certificateExpiries, readKubeletTrust, type Tls } from './certificates/tls.ts';
 import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
@@ -79,6 +80,7 @@ export interface ServerComponents {
   readonly registry: Registry;
   readonly inFlight: InFlight;
   readonly nodeProxy: NodeProxy;
+  readonly aggregation: ServerAggregation;
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
   readonly authorization: Authorization;
@@ -94,7 +96,7 @@ export interface ServerComponents {
   readonly closeAuthentication: () => Promise<void>;
   /** See {@link createRevisionMemory}. */
   readonly noteRevision: () => Promise<void>;
-  /** Resolves once roles and the graph of nodes are loaded, by which requests are authorized. */
+  /** Resolves once roles and the graph of nodes, by which requests are authorized, and the APIServices are loaded. */
   readonly rightsLoaded: Promise<unknown>;
 }
 
@@ -176,6 +178,7 @@ async function constructParts(composition: Composition, backend: Backend) {
   });
 
   const nodeProxy = await openNodeProxy(composition, backend, fakeNodes);
+  const aggregation = await openAggregation({ settings, backend, names, clock, random, log: logOf(log, 'http') });
   const findKind = kindFinder(backend);
   const admissionLog = logOf(log, 'admission');
   const initializer = pluginInitializer({
@@ -212,6 +215,7 @@ async function constructParts(composition: Composition, backend: Backend) {
     nodes,
     authorization,
     nodeProxy,
+    aggregation,
     findKind,
     admission,
     auditor,
@@ -231,6 +235,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
   const rightsLoaded = Promise.all([
     followRoles(registry, roles, names),
     authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
+    parts.aggregation.follow(),
   ]);
   // A failure is reported to those who wait for it.
   rightsLoaded.catch(() => {});
@@ -239,6 +244,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
     registry,
     inFlight: parts.inFlight,
     nodeProxy: parts.nodeProxy,
+    aggregation: parts.aggregation,
     yaml,
     webhooks: parts.webhooks,
     authorization,
@@ -291,7 +297,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
 /** The handler of all requests, and the thread that reads YAML for it. */
 function createHandlers(
   { settings, state, names, clock, random, log }: Composition,
-  { metrics, access, authorization, auditor, nodeProxy, tracer }: Parts,
+  { metrics, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
   { registry, checks: store }: Backend,
   encryptionChecks: readonly HealthCheck[],
 ): { readonly yaml: YamlThread; readonly handler: Handler } {
@@ -301,6 +307,7 @@ function createHandlers(
     registry,
     names,
     metrics,
+    aggregation,
     findType,
     describe,
     health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
@@ -321,6 +328,7 @@ function createHandlers(
     authenticate: access.authenticate,
     auditor,
     nodeProxy,
+    aggregation,
     tracer,
     findType,
     nonResource,

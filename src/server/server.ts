@@ -167,6 +167,7 @@ const createAdminClient = (handler: Handler, { product, domain: apiDomain }: Nam
 /** Closes the components of a server that failed to start. */
 async function discard({
   registry,
+  aggregation,
   closeAuthentication,
   authorization,
   auditor,
@@ -174,6 +175,7 @@ async function discard({
   store,
 }: ServerComponents): Promise<void> {
   registry.close();
+  await aggregation.close();
   await closeAuthentication();
   await authorization.close();
   await auditor?.close(0);
@@ -268,6 +270,7 @@ async function shutDown(
     store,
     inFlight,
     nodeProxy,
+    aggregation,
     yaml,
     webhooks,
     closeAuthentication,
@@ -305,6 +308,7 @@ async function shutDown(
   await awaitWithTimeout(injected, 'work of the server on the store', stopped);
   registry.close();
   nodeProxy.close();
+  await aggregation.close();
   usage.close();
   yaml.close();
   await idle;

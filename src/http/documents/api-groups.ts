@@ -1,10 +1,11 @@
+import type { Registrations, RemoteServer } from '../../aggregation/index.ts';
 import { compareVersions, formatGroupVersion } from '../../meta/index.ts';
 import type { Registry, Resource, ResourceVersion } from '../../registry/index.ts';
 
 /** An API group as discovery shows it. */
 export interface Group {
   readonly name: string;
-  /** Best first: released before beta before alpha, newer before older. */
+  /** Best first: by priority, then released before beta before alpha, newer before older. */
   readonly versions: readonly ServedVersion[];
 }
 
@@ -13,8 +14,10 @@ export interface ServedVersion {
   readonly version: string;
   /** `apps/v1`. */
   readonly apiVersion: string;
-  /** By plural name. */
+  /** By plural name. Empty: this server does not serve the version. */
   readonly resources: readonly ServedResource[];
+  /** The server behind this one that serves the version. */
+  readonly remote: RemoteServer | undefined;
 }
 
 export interface ServedResource {
@@ -30,14 +33,21 @@ export function rootOf(version: { readonly group: string; readonly version: stri
 /** The groups that are served now: the same array, groups and versions as at the last call where nothing has changed. */
 export type ApiGroups = () => readonly Group[];
 
-export function createApiGroups(registry: Registry): ApiGroups {
+/** What discovery shows of the APIServices. */
+export type RegisteredVersions = Pick<Registrations, 'all' | 'prioritiesOf'>;
+
+/** `registrations`: the group versions of APIServices, and their order. */
+export function createApiGroups(registry: Registry, registrations: RegisteredVersions): ApiGroups {
   let of: Registry['resources'] | undefined;
+  let registered: Registrations['all'] | undefined;
   let groups: readonly Group[] = [];
   return () => {
     const { resources } = registry;
-    if (resources !== of) {
-      groups = apiGroupsOf(resources, groups);
+    const { all } = registrations;
+    if (resources !== of || all !== registered) {
+      groups = apiGroupsOf(resources, registrations, groups);
       of = resources;
+      registered = all;
     }
     return groups;
   };
@@ -45,42 +55,60 @@ export function createApiGroups(registry: Registry): ApiGroups {
 
 /** Whether a group is one of built-in resources. */
 export function builtInGroups({ resources }: Registry): (group: string) => boolean {
-  const builtIn = resources.filter(({ definition }) => definition.custom === undefined);
-  const groups = new Set(builtIn.map(({ definition }) => definition.group));
+  const groups = new Set(resources.filter(isBuiltIn).map(({ definition }) => definition.group));
   return (group) => groups.has(group);
 }
 
-/** Whether a group is one of custom resources. Such a group has no built-in resource. */
-export const isCustom = ({ versions: [first] }: Group): boolean => first !== undefined && isCustomVersion(first);
+const isBuiltIn = ({ definition }: Resource): boolean => definition.custom === undefined;
 
+/** Whether a version has built-in resources: then it has no others. */
+export const isBuiltInVersion = ({ resources: [first] }: ServedVersion): boolean =>
+  first !== undefined && isBuiltIn(first.resource);
+
+/** Whether a version has custom resources. */
 export const isCustomVersion = ({ resources: [first] }: ServedVersion): boolean =>
-  first?.resource.definition.custom !== undefined;
+  first !== undefined && !isBuiltIn(first.resource);
 
 /**
- * The groups of resources in the order of discovery: built-in ones in that of the registry, then custom ones by name.
- * Groups and versions that have not changed are those of `before`.
+ * The groups in the order of discovery: that of their highest priorities; of the same priority, built-in ones in the order of
+ * the registry, then the others by name. Groups and versions that have not changed are those of `before`.
  */
-function apiGroupsOf(resources: readonly Resource[], before: readonly Group[]): Group[] {
+function apiGroupsOf(
+  resources: readonly Resource[],
+  registrations: RegisteredVersions,
+  before: readonly Group[],
+): readonly Group[] {
   const found = new Map<string, Map<string, ServedResource[]>>();
+  const versionsOf = (group: string) => remembered(found, group, () => new Map<string, ServedResource[]>());
   for (const resource of resources) {
     const { definition } = resource;
-    const versions = found.get(definition.group) ?? new Map<string, ServedResource[]>();
-    found.set(definition.group, versions);
+    const versions = versionsOf(definition.group);
     for (const version of definition.versions) {
-      const served = versions.get(version.version) ?? [];
-      versions.set(version.version, served);
-      served.push({ resource, version });
+      remembered(versions, version.version, () => []).push({ resource, version });
     }
   }
+  const builtIn = [...found].filter(([, versions]) =>
+    [...versions.values()].some(([first]) => first && isBuiltIn(first.resource)),
+  );
+  const rank = new Map(builtIn.map(([name], index) => [name, index]));
+  for (const { group, version, remote } of registrations.all.values()) {
+    const versions = versionsOf(group);
+    if (remote !== undefined || !versions.has(version)) versions.set(version, []);
+  }
   const known = new Map(before.map((group) => [group.name, group]));
-  const groups = [...found].map(([name, versions]) => groupOf(name, versions, known.get(name)));
-  const custom = groups.filter(isCustom).sort((a, b) => (a.name < b.name ? -1 : 1));
-  return [...groups.filter((group) => !isCustom(group)), ...custom];
+  const highest = (group: Group) =>
+    Math.max(...group.versions.map(({ version }) => registrations.prioritiesOf(group.name, version).group));
+  const groups = [...found].map(([name, versions]) => groupOf(name, versions, registrations, known.get(name)));
+  return groups
+    .map((group) => ({ group, priority: highest(group), rank: rank.get(group.name) ?? rank.size }))
+    .sort((a, b) => b.priority - a.priority || a.rank - b.rank || (a.group.name < b.group.name ? -1 : 1))
+    .map(({ group }) => group);
 }
 
 function groupOf(
   name: string,
   resources: ReadonlyMap<string, readonly ServedResource[]>,
+  registrations: RegisteredVersions,
   before: Group | undefined,
 ): Group {
   const versions = [...resources].map(([version, served]) => {
@@ -89,17 +117,34 @@ function groupOf(
       version,
       apiVersion: formatGroupVersion({ group: name, version }),
       resources: [...served].sort((a, b) => (pluralOf(a) < pluralOf(b) ? -1 : 1)),
+      remote: registrations.all.get(`${version}.${name}`)?.remote,
     };
     const last = before?.versions.find((one) => one.version === version);
-    return last !== undefined && sameResources(last, made) ? last : made;
+    return last !== undefined && isSame(last, made) ? last : made;
   });
-  versions.sort((a, b) => compareVersions(a.version, b.version));
+  const priority = ({ version }: ServedVersion) => registrations.prioritiesOf(name, version).version;
+  versions.sort((a, b) => priority(b) - priority(a) || compareVersions(a.version, b.version));
   const same = before?.versions.length === versions.length && versions.every((one, i) => one === before.versions[i]);
   return same ? before : { name, versions };
 }
 
-const sameResources = (a: ServedVersion, b: ServedVersion): boolean =>
+const isSame = (a: ServedVersion, b: ServedVersion): boolean =>
+  a.remote === b.remote &&
   a.resources.length === b.resources.length &&
   a.resources.every(({ resource }, i) => resource === b.resources[i]?.resource);
 
 const pluralOf = (served: ServedResource) => served.resource.definition.plural;
+
+/** The value of a map for a key, made on first use. */
+export function remembered<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -6,7 +6,14 @@ import { negotiator, type Transform, wantsPretty } from '../codecs/negotiation.t
 import type { WireCodec } from '../codecs/wire-codec.ts';
 import { readTurns } from '../read-turns.ts';
 import type { ApiResponse } from '../types.ts';
-import { type ApiGroups, type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
+import {
+  type ApiGroups,
+  type Group,
+  remembered,
+  rootOf,
+  type ServedResource,
+  type ServedVersion,
+} from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import { MadeOnce } from './made-once.ts';
 
@@ -89,20 +96,6 @@ function* encoded(source: Source, as: Transform | undefined, codec: WireCodec): 
   return yield* documentOf(typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 }
 
-/** What a map has for a key, made on first use. */
-function remembered<K, V>(
-  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
-  key: K,
-  make: () => V,
-): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
-}
-
 /** The documents of discovery by path. */
 function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes: boolean): Map<string, Source> {
   const named = groups.filter((group) => group.name !== '');
@@ -116,7 +109,8 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
   for (const group of named) {
     put(`/apis/${group.name}`, group, () => oneStep(() => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) })));
   }
-  for (const version of groups.flatMap((group) => group.versions)) {
+  // The server that serves a version shows its resources.
+  for (const version of groups.flatMap((group) => group.versions.filter(({ resources }) => resources.length > 0))) {
     put(rootOf(version), version, () => resourceList(version, hashes));
   }
   return sources;
@@ -142,13 +136,23 @@ function* groupDiscoveryList(groups: readonly Group[], { kind, group, version }:
   for (const { name, versions } of groups) {
     const shown: JsonObject[] = [];
     for (const version of versions) {
-      const resources = yield* inBatches(version.resources, (served) => resourceDiscovery(served, version));
-      shown.push({ version: version.version, resources, freshness: 'Current' });
+      shown.push(yield* versionDiscovery(version));
     }
     items.push({ metadata: name === '' ? {} : { name }, versions: shown });
     if (items.length % 100 === 0) yield;
   }
   return { kind, apiVersion: formatGroupVersion({ group, version }), metadata: {}, items };
+}
+
+/** A version whose server does not say what it serves is stale, and has no resources. */
+function* versionDiscovery(served: ServedVersion): Steps<JsonObject> {
+  const { version, remote } = served;
+  if (remote === undefined) {
+    const resources = yield* inBatches(served.resources, (resource) => resourceDiscovery(resource, served));
+    return { version, resources, freshness: 'Current' };
+  }
+  if (remote.resources === undefined) return { version, freshness: 'Stale' };
+  return { version, resources: [...remote.resources], freshness: 'Current' };
 }
 
 function resourceDiscovery({ resource }: ServedResource, { group, version }: ServedVersion): JsonObject {

@@ -1,9 +1,10 @@
+import { nothingRegistered } from '../../aggregation/index.ts';
 import type { OpenIdDocument } from '../../auth/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { Describe } from '../../schema/index.ts';
 import { pageNotFound, prettyAnswer } from '../answers.ts';
-import type { Call, NonResourceHandler } from '../call.ts';
+import type { Aggregation, Call, NonResourceHandler } from '../call.ts';
 import { createCodecs } from '../codecs/codecs.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { FindType } from '../openapi/built-in-types.ts';
@@ -20,6 +21,8 @@ export interface NonResourceOptions {
   readonly names: Names;
   readonly health: Health;
   readonly metrics: Metrics;
+  /** Absent: this server serves all group versions itself. */
+  readonly aggregation?: Aggregation | undefined;
   /** Absent: nothing is served below `/debug/pprof`. */
   readonly profiler?: Profiler | undefined;
   /** Absent: nothing is served below `/debug/flags`. */
@@ -37,7 +40,7 @@ export interface NonResourceOptions {
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
   const { registry, names, health, metrics, profiler, flags, openId = new Map<string, OpenIdDocument>() } = options;
-  const groups = createApiGroups(registry);
+  const groups = createApiGroups(registry, options.aggregation?.registrations ?? nothingRegistered);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
   const openApi = createOpenApi({

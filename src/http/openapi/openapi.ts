@@ -4,7 +4,7 @@ import type { Describe } from '../../schema/index.ts';
 import { emptyBody } from '../answers.ts';
 import type { Call } from '../call.ts';
 import { preferredMediaType } from '../codecs/negotiation.ts';
-import { type ApiGroups, type Group, isCustom, rootOf, type ServedVersion } from '../documents/api-groups.ts';
+import { type ApiGroups, type Group, isBuiltInVersion, rootOf, type ServedVersion } from '../documents/api-groups.ts';
 import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import { readTurns } from '../read-turns.ts';
@@ -48,17 +48,14 @@ interface State {
 }
 
 export function createOpenApi(options: OpenApiOptions): OpenApi {
-  const builtIn = options.groups().filter((group) => !isCustom(group));
-  const kinds = kindsOf(
-    builtIn.flatMap((group) => group.versions),
-    options.findType,
-  );
+  const builtIn = options.groups().flatMap((group) => group.versions.filter(isBuiltInVersion));
+  const kinds = kindsOf(builtIn, options.findType);
   const fragments = new OpenApiFragments({ ...options, kinds });
   let state: State | undefined;
   const current = (): State => {
     const groups = options.groups();
     if (state?.groups !== groups) {
-      const all = groups.flatMap((group) => group.versions);
+      const all = groups.flatMap((group) => group.versions.filter(({ resources }) => resources.length > 0));
       const versions = new Map(all.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
       state = { groups, versions, bodies: new Map(), index: undefined };
     }

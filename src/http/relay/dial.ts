@@ -28,7 +28,15 @@ export interface DialOptions {
   readonly timeout?: number;
   /** The turns in which the response is parsed. */
   readonly turns: Turns;
+  /** How an https endpoint is verified, and the client certificate that it gets. Default: by the peer of the endpoint. */
+  readonly tls?: EndpointTls;
 }
+
+/** The options of a TLS connection to an endpoint. */
+export type EndpointTls = Pick<
+  ConnectionOptions,
+  'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized' | 'allowPartialTrustChain'
+>;
 
 /** The names of nodes and backends are looked up one at a time: the other thread is for what the server calls itself. */
 const lookups = new Lookups(1);
@@ -50,7 +58,7 @@ export function dial(endpoint: Endpoint, trust: KubeletTrust, options: DialOptio
 function requestTo(
   { scheme, host, port, peer }: Endpoint,
   trust: KubeletTrust,
-  { guarded: _, turns, ...rest }: DialOptions & { readonly lookup: LookupFunction },
+  { guarded: _, turns, tls, ...rest }: DialOptions & { readonly lookup: LookupFunction },
 ): ClientRequest {
   const common = { ...rest, host, ...(port === '' ? {} : { port }) } as const;
   if (scheme === 'http') {
@@ -59,17 +67,21 @@ function requestTo(
       createConnection: (to) => new PacedSocket(connect(to as TcpNetConnectOpts), turns),
     });
   }
-  const { cert, key, ca } = trust;
-  const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
-  const known = peer === 'kubelet' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
-  // The server name is that of the endpoint, whatever the `host` header.
-  return secureRequest({
+  const request = secureRequest({
     ...common,
-    ...shown,
-    ...known,
-    servername: isIP(host) === 0 ? host : '',
+    // The server name is that of the endpoint, whatever the `host` header.
+    ...(tls ?? { ...trustIn(peer, trust), servername: isIP(host) === 0 ? host : '' }),
     createConnection: (to) => new PacedSocket(connectTls(to as ConnectionOptions), turns),
   });
+  // API servers are asked as by a client that keeps its connection.
+  if (tls !== undefined && !request.hasHeader('connection')) request.removeHeader('connection');
+  return request;
+}
+
+function trustIn(peer: Endpoint['peer'], { cert, key, ca }: KubeletTrust): EndpointTls {
+  const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
+  const known = peer === 'kubelet' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
+  return { ...shown, ...known };
 }
 
 const notAllowed = () => statusError.badRequest('address not allowed');
@@ -126,6 +138,7 @@ const unknownAuthority = new Set([
 /** The error text for an endpoint that could not be reached or did not respond, as in the reference server. */
 export function dialFailure(error: Error, { host, port }: Endpoint): string {
   const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return otherHostFailure(error);
   const refusal = refusals[code];
   if (refusal !== undefined) return `dial tcp ${isIP(host) === 6 ? `[${host}]` : host}:${port}: ${refusal}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
@@ -135,4 +148,16 @@ export function dialFailure(error: Error, { host, port }: Endpoint): string {
   // Closed without a response.
   if (code === 'ECONNRESET') return 'EOF';
   return error.message;
+}
+
+/** The message about a certificate of another host. */
+function otherHostFailure(error: Error): string {
+  const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
+  const prefix = isIP(host) === 0 ? 'DNS:' : 'IP Address:';
+  const known = (cert.subjectaltname ?? '').split(', ').filter((name) => name.startsWith(prefix));
+  const names = known.map((name) => name.slice(prefix.length)).join(', ');
+  const x509 = 'tls: failed to verify certificate: x509:';
+  if (names !== '') return `${x509} certificate is valid for ${names}, not ${host}`;
+  if (isIP(host) === 0) return `${x509} certificate is not valid for any names, but wanted to match ${host}`;
+  return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
 }

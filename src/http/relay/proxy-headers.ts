@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { statusError, type User } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
+import type { Call } from '../call.ts';
 import type { ApiRequest } from '../types.ts';
 import { offeredProtocols } from './web-socket.ts';
 
@@ -80,6 +82,66 @@ export function proxiedHeaders(
 /** The headers of an upgrade request. */
 export function upgradeHeaders(request: ApiRequest, isIdentity: IsIdentity): Headers {
   return { ...passedHeaders(request, isIdentity), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
+}
+
+/**
+ * The headers of a request that is relayed to another API server at `address`: the user in the headers of an authenticating
+ * proxy. @throws StatusError 503 for a user that no header can hold
+ */
+export function relayedHeaders(
+  { request, user, id }: Pick<Call, 'request' | 'user' | 'id'>,
+  address: string,
+  path: string,
+  hasBody: boolean,
+  isIdentity: IsIdentity,
+): Headers {
+  const { headers, method } = request;
+  const out: Headers = { ...passedHeaders(request, isIdentity), ...userHeaders(user), host: address, 'audit-id': id };
+  if (request.upgrades) return { ...out, connection: 'Upgrade', upgrade: headers['upgrade'] ?? '' };
+  Object.assign(out, addressedTo(address, path));
+  if (acceptsAny(headers) && method !== 'HEAD') out['accept-encoding'] = 'gzip';
+  return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
+}
+
+/** Whether a response may be compressed on the way here: the client has not said what it accepts. */
+export const acceptsAny = (headers: ApiRequest['headers']): boolean =>
+  headers['accept-encoding'] === undefined && headers['range'] === undefined;
+
+/** How this server addressed a request. */
+export const addressedTo = (address: string, path: string): Headers => ({
+  'x-forwarded-host': address,
+  'x-forwarded-proto': 'https',
+  'x-forwarded-uri': pathOf(path),
+});
+
+/** The user in the headers of an authenticating proxy; keys of `extra` are percent-encoded. @throws StatusError 503 */
+export function userHeaders({ name, uid = '', groups, extra = {} }: User): Headers {
+  const out: Headers = { 'x-remote-user': headerText('X-Remote-User', name) };
+  if (uid !== '') out['x-remote-uid'] = headerText('X-Remote-Uid', uid);
+  if (groups.length > 0) out['x-remote-group'] = groups.map((group) => headerText('X-Remote-Group', group));
+  for (const [key, values] of Object.entries(extra)) {
+    const encoded = encodeURIComponent(Buffer.from(key).toString()).replace(
+      /[()]/g,
+      (c) => `%${c.charCodeAt(0).toString(16)}`,
+    );
+    out[`x-remote-extra-${encoded.toLowerCase()}`] = values.map((value) => headerText('X-Remote-Extra', value));
+  }
+  return out;
+}
+
+/** A text as the value of a header, in UTF-8. @throws StatusError 503 for control characters */
+function headerText(header: string, text: string): string {
+  if (/[\0-\x08\n-\x1f\x7f]/.test(text)) {
+    throw statusError.unavailable(`error trying to reach service: invalid header field value for "${header}"`);
+  }
+  return Buffer.from(text).toString('latin1');
+}
+
+/** The forwarded headers of the response of another API server, after those of this one. */
+export function relayedBackHeaders(headers: IncomingHttpHeaders): Headers {
+  const out = without(headers, crossOrigin);
+  const caching = ['no-cache, private', headers['cache-control']].filter((part) => part !== undefined);
+  return { ...out, 'cache-control': caching.join(', ') };
 }
 
 /** The forwarded headers of a response. */

@@ -19,7 +19,7 @@ export const apiServices = resource({
   plural: 'apiservices',
   kind: 'APIService',
   schema: APIService,
-  unimplemented: 'this server does not pass requests on to other API servers yet',
+  followed: true,
   categories: ['api-extensions'],
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']] },

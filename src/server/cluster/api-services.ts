@@ -1,4 +1,5 @@
 /** The APIService objects of the group versions that this server serves itself. */
+import type { Priorities } from '../../aggregation/index.ts';
 import type { Client } from '../../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
@@ -73,6 +74,20 @@ type Managed = 'onstart' | 'true';
 interface ExpectedService {
   readonly spec: JsonObject;
   readonly managed: Managed;
+}
+
+/** The priorities of the built-in group versions by the names of their APIServices. */
+export function builtInPriorities(names: Names): Map<string, Priorities> {
+  const all = new Map<string, Priorities>();
+  for (const { group: declared, priority, versionPriorities = {}, resources } of builtinGroups) {
+    if (priority === undefined) continue;
+    const group = expandNames(declared, names);
+    const versions = new Set(resources.flatMap((resource) => resource.versions.map(({ version }) => version)));
+    for (const version of versions) {
+      all.set(`${version}.${group}`, { group: priority, version: versionPriorities[version] ?? usual(version) });
+    }
+  }
+  return all;
 }
 
 /** The expected APIServices of all served group versions, by name. */

@@ -229,6 +229,25 @@ const flags = {
     'Timeout of connections to kubelets, and to pods and nodes through the proxy. 0 means no limit.',
   ),
 
+  proxyClientCertFile: flag(
+    'API',
+    type.file,
+    undefined,
+    'Client certificate in PEM by which aggregated API servers recognise this server ([aggregation.md](aggregation.md)). A changed file takes effect within a minute.',
+  ),
+  proxyClientKeyFile: flag(
+    'API',
+    type.file,
+    undefined,
+    'Private key of `--proxy-client-cert-file` in PEM. Others must not have access to the file.',
+  ),
+  enableAggregatorRouting: flag(
+    'API',
+    type.boolean,
+    false,
+    'Whether requests to aggregated API servers go to an endpoint of their Service rather than to its cluster IP.',
+  ),
+
   ...storeFlags,
 
   encryptionProviderConfig: flag(
@@ -353,6 +372,7 @@ export const programSettings: ServerSettings = {
 const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
+  ['proxyClientCertFile', 'proxyClientKeyFile'],
   ['clusterSigningCertFile', 'clusterSigningKeyFile'],
   ['etcdCertfile', 'etcdKeyfile'],
 ];

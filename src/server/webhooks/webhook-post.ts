@@ -1,5 +1,4 @@
 /** Calls of webhooks, with the error messages of the reference server. */
-import { isIP } from 'node:net';
 import { WebhookFailure } from '../../admission/index.ts';
 import { dialFailure } from '../../http/index.ts';
 import { type ByteString, isJsonObject, readJsonText } from '../../meta/index.ts';
@@ -31,20 +30,7 @@ function failureText(error: unknown, url: URL): string {
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const { address, port } = cause as { readonly address?: string; readonly port?: number };
   const place = { host: address ?? url.hostname.replace(/^\[|\]$/g, ''), port: String(port ?? (url.port || 443)) };
-  return certificateFault(cause) ?? dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
-}
-
-/** The message about a certificate of another host. */
-function certificateFault(error: Error): string | undefined {
-  if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined;
-  const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
-  const prefix = isIP(host) === 0 ? 'DNS:' : 'IP Address:';
-  const known = (cert.subjectaltname ?? '').split(', ').filter((name) => name.startsWith(prefix));
-  const names = known.map((name) => name.slice(prefix.length)).join(', ');
-  const x509 = 'tls: failed to verify certificate: x509:';
-  if (names !== '') return `${x509} certificate is valid for ${names}, not ${host}`;
-  if (isIP(host) === 0) return `${x509} certificate is not valid for any names, but wanted to match ${host}`;
-  return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
+  return dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
 }
 
 /** Maximum size of the excerpt of an error response in bytes. */

@@ -1,0 +1,13 @@
+/** API servers behind this one: the group versions that APIServices register, their availability, and their documents. */
+
+export { type Address, clusterAddress, endpointAddress } from './address.ts';
+export { Aggregator, type AggregatorOptions, type Answer, type Ask, type Question } from './aggregator.ts';
+export type { AvailableCondition } from './availability.ts';
+export {
+  nothingRegistered,
+  type Priorities,
+  type Registration,
+  Registrations,
+  type RemoteServer,
+  type RemoteService,
+} from './registrations.ts';

@@ -1,0 +1,147 @@
+import { type JsonObject, jsonEqual } from '../meta/index.ts';
+import type { APIService, APIServiceSpec } from '../types/apiregistration-v1.ts';
+import { type AvailableCondition, availableCondition } from './availability.ts';
+
+/** The order of a group version in discovery: higher numbers come first. */
+export interface Priorities {
+  readonly group: number;
+  readonly version: number;
+}
+
+/** The Service that an APIService names, and how its certificate is verified. */
+export interface RemoteService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  /** The CA bundle in PEM; empty: the certificates that the system trusts. */
+  readonly ca: string;
+  /** Whether its certificate is verified. */
+  readonly verify: boolean;
+}
+
+/** A server that serves a group version in place of this one. */
+export interface RemoteServer {
+  readonly service: RemoteService;
+  /** Whether it passed the last check. */
+  readonly available: boolean;
+  /** Its resources, in the form of aggregated discovery. Undefined: not known, or it is not available. */
+  readonly resources: readonly JsonObject[] | undefined;
+}
+
+/** A group version in discovery, as its APIService registers it. */
+export interface Registration {
+  readonly group: string;
+  readonly version: string;
+  readonly priorities: Priorities;
+  /** Undefined: this server serves it. */
+  readonly remote: RemoteServer | undefined;
+  readonly condition: AvailableCondition | undefined;
+}
+
+/** The priorities of a group version of custom resources. */
+export const defaultPriorities: Priorities = { group: 1000, version: 100 };
+
+/** No APIService, for servers without aggregation. */
+export const nothingRegistered: Pick<Registrations, 'all' | 'prioritiesOf'> = {
+  all: new Map(),
+  prioritiesOf: () => defaultPriorities,
+};
+
+interface Entry {
+  readonly registration: Registration;
+  /** The spec and the condition that the registration was made from. */
+  readonly spec: string;
+  readonly condition: string;
+}
+
+/** What the APIServices register, by their names such as `v1.example.com`. */
+export class Registrations {
+  readonly #builtIn: ReadonlyMap<string, Priorities>;
+  readonly #entries = new Map<string, Entry>();
+  #all: ReadonlyMap<string, Registration> | undefined;
+  #remotes = 0;
+
+  /** `builtIn`: the priorities of built-in group versions that have no APIService, by its name. */
+  constructor(builtIn: ReadonlyMap<string, Priorities>) {
+    this.#builtIn = builtIn;
+  }
+
+  /** The group versions of all APIServices: the same map until one of them changes. */
+  get all(): ReadonlyMap<string, Registration> {
+    this.#all ??= new Map([...this.#entries].map(([name, { registration }]) => [name, registration]));
+    return this.#all;
+  }
+
+  prioritiesOf(group: string, version: string): Priorities {
+    const name = `${version}.${group}`;
+    return this.get(name)?.priorities ?? this.#builtIn.get(name) ?? defaultPriorities;
+  }
+
+  get(name: string): Registration | undefined {
+    return this.#entries.get(name)?.registration;
+  }
+
+  /** The server that serves a group version in place of this one. */
+  remote(group: string, version: string): RemoteServer | undefined {
+    return this.#remotes === 0 ? undefined : this.get(`${version}.${group}`)?.remote;
+  }
+
+  /** Takes over an APIService, undefined when it was deleted. Returns whether its spec has changed. */
+  set(name: string, object: APIService | undefined): boolean {
+    const before = this.#entries.get(name);
+    if (object === undefined) {
+      this.#put(name, undefined);
+      return before !== undefined;
+    }
+    const spec = JSON.stringify(object.spec ?? {});
+    const condition = JSON.stringify(availableCondition(object) ?? {});
+    const isSameSpec = before?.spec === spec;
+    if (isSameSpec && before.condition === condition) return false;
+    const remote = isSameSpec ? before.registration.remote : undefined;
+    this.#put(name, { registration: registrationOf(object, remote), spec, condition });
+    return !isSameSpec;
+  }
+
+  /** Takes over the resources of the server behind a Service, unless the APIService has changed meanwhile. */
+  discovered(name: string, service: RemoteService, resources: readonly JsonObject[]): void {
+    const entry = this.#entries.get(name);
+    const remote = entry?.registration.remote;
+    if (entry === undefined || remote?.service !== service || !remote.available) return;
+    if (remote.resources !== undefined && jsonEqual([...remote.resources], [...resources])) return;
+    this.#put(name, { ...entry, registration: { ...entry.registration, remote: { ...remote, resources } } });
+  }
+
+  #put(name: string, after: Entry | undefined): void {
+    const count = (entry: Entry | undefined) => (entry?.registration.remote === undefined ? 0 : 1);
+    this.#remotes += count(after) - count(this.#entries.get(name));
+    if (after === undefined) this.#entries.delete(name);
+    else this.#entries.set(name, after);
+    this.#all = undefined;
+  }
+}
+
+/** `before`: the server behind of the same spec. */
+function registrationOf(object: APIService, before: RemoteServer | undefined): Registration {
+  const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = object.spec ?? {};
+  const condition = availableCondition(object);
+  const service = before?.service ?? serviceOf(object.spec ?? {});
+  const available = condition?.status === 'True';
+  return {
+    group,
+    version,
+    priorities: { group: groupPriorityMinimum, version: versionPriority },
+    remote: service && { service, available, resources: available ? before?.resources : undefined },
+    condition,
+  };
+}
+
+function serviceOf({ service, caBundle = '', insecureSkipTLSVerify }: APIServiceSpec): RemoteService | undefined {
+  if (!service) return undefined;
+  return {
+    namespace: service.namespace ?? '',
+    name: service.name ?? '',
+    port: service.port ?? 443,
+    ca: Buffer.from(caBundle, 'base64').toString('latin1').trim(),
+    verify: insecureSkipTLSVerify !== true,
+  };
+}

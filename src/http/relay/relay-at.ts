@@ -1,0 +1,16 @@
+import type { Aggregation, NonResourceHandler } from '../call.ts';
+import type { RequestInfo } from '../request-info.ts';
+
+/**
+ * Relays the requests for a path to the server behind this one that serves its group version: those for its discovery
+ * document and for all below it. Undefined when this server serves the path.
+ */
+export function relayAt(
+  { path, resource }: Pick<RequestInfo, 'path' | 'resource'>,
+  { registrations, answer }: Aggregation,
+): NonResourceHandler | undefined {
+  const [, root, group = '', version = ''] =
+    resource === undefined ? path.split('/', 4) : ['', 'apis', resource.group, resource.version];
+  const remote = root === 'apis' ? registrations.remote(group, version) : undefined;
+  return remote && ((call) => answer(call, remote));
+}

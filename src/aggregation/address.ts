@@ -11,12 +11,12 @@ export interface Address {
 
 /** The cluster IP of a Service or its external name, with the port of the APIService. @throws Error */
 export function clusterAddress({ metadata, spec = {} }: Service, port: number): Address {
-  const { type = 'ClusterIP', clusterIP = '', externalName = '', ports = [] } = spec;
+  const { type = 'ClusterIP', clusterIP = '', externalName = '', ports } = spec;
   if (type === 'ExternalName') return { host: externalName, port: String(port) };
   if (clusterIP === 'None' || clusterIP === '') {
     throw new Error(`cannot route to service with ClusterIP ${JSON.stringify(clusterIP)}`);
   }
-  if (!ports.some((one) => one.port === port)) throw noSuchPort(metadata?.name, port);
+  if (!ports?.some((one) => one.port === port)) throw noSuchPort(metadata?.name, port);
   return { host: clusterIP, port: String(port) };
 }
 
@@ -39,11 +39,11 @@ export function endpointAddress(
 
 /** The addresses of ready endpoints that have a port of this name. */
 export function readyAddresses(slices: readonly EndpointSlice[], portName: string): Address[] {
-  return slices.flatMap(({ endpoints = [], ports = [] }) => {
-    const port = ports.find(({ name }) => (name ?? '') === portName);
+  return slices.flatMap(({ endpoints, ports }) => {
+    const port = ports?.find(({ name }) => (name ?? '') === portName);
     if (port === undefined) return [];
-    const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false);
-    return ready.flatMap(({ addresses = [] }) => addresses.map((host) => ({ host, port: String(port.port ?? '') })));
+    const ready = endpoints?.filter(({ conditions }) => conditions?.ready !== false) ?? [];
+    return ready.flatMap(({ addresses }) => (addresses ?? []).map((host) => ({ host, port: String(port.port ?? '') })));
   });
 }
 

@@ -40,9 +40,9 @@ export function serviceFinding(
   const where = `service/${name} in ${JSON.stringify(namespace)}`;
   const failed = (reason: string, message: string): Finding => ({ status: 'False', reason, message });
   if (service === undefined) return failed('ServiceNotFound', `${where} is not present`);
-  const { type = 'ClusterIP', ports = [] } = service.spec ?? {};
+  const { type = 'ClusterIP', ports } = service.spec ?? {};
   if (type !== 'ClusterIP') return undefined;
-  const found = ports.find((one) => one.port === port);
+  const found = ports?.find((one) => one.port === port);
   if (found === undefined) return failed('ServicePortError', `${where} is not listening on port ${port}`);
   if (slices.length === 0) return failed('EndpointsNotFound', `cannot find endpointslices for ${where}`);
   const portName = found.name ?? '';

@@ -1,5 +1,5 @@
 import { parseAnyJsonInSteps } from '../codec/index.ts';
-import { type Clock, inTurns, type Json, type JsonObject, type Names, serverTurns } from '../meta/index.ts';
+import { type Clock, inTurns, type Json, type Names, serverTurns, type Turns } from '../meta/index.ts';
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
 import type { Address } from './address.ts';
@@ -13,7 +13,8 @@ import {
   serviceFinding,
 } from './availability.ts';
 import { fromGroupList, fromResourceList } from './discovered.ts';
-import type { Registrations, RemoteService } from './registrations.ts';
+import { openApiV3Hash, partOfOpenApi } from './openapi.ts';
+import type { Registrations, RemoteDocuments, RemoteService } from './registrations.ts';
 
 /** A GET that this server sends by itself to a server behind. */
 export interface Question {
@@ -61,6 +62,10 @@ const maxDiscovery = 2 * 1024 * 1024;
 /** Maximum size of the response to a check, which is not read (bytes). */
 const maxChecked = 2 * 1024 * 1024;
 
+/** Maximum size of OpenAPI documents (bytes). */
+const maxOpenApi = 8 * 1024 * 1024;
+
+const openApiAggregator = { name: 'system:aggregator', groups: [] };
 const kubeAggregator = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
 interface Check {
@@ -76,6 +81,8 @@ interface Check {
 export class Aggregator {
   readonly #options: AggregatorOptions;
   readonly #checks = new Map<string, Check>();
+  /** The ETag of the last OpenAPI v2 document, by the name of the APIService. */
+  readonly #etags = new Map<string, { readonly service: RemoteService; readonly etag: string }>();
   #closed = false;
 
   constructor(options: AggregatorOptions) {
@@ -122,6 +129,7 @@ export class Aggregator {
     if (this.#closed) return;
     if (this.#options.registrations.get(name)?.remote === undefined && !check.again) {
       this.#checks.delete(name);
+      this.#etags.delete(name);
       return;
     }
     check.running = false;
@@ -139,8 +147,8 @@ export class Aggregator {
     const condition = conditionAfter(current.condition, finding, clock.now());
     if (condition !== undefined) await writeCondition(name, condition);
     if (remote === undefined || finding.status === 'False') return;
-    const resources = await this.#discover(remote.service, group, version);
-    if (resources !== undefined) registrations.discovered(name, remote.service, resources);
+    const documents = await this.#documents(name, remote.service, group, version);
+    if (documents !== undefined) registrations.learned(name, remote.service, documents);
   }
 
   /** Whether the server behind a Service answers. */
@@ -163,34 +171,62 @@ export class Aggregator {
     }
   }
 
-  /** The resources of a group version; undefined when the server behind does not say. */
-  async #discover(service: RemoteService, group: string, version: string): Promise<JsonObject[] | undefined> {
+  /** What the server behind says about a group version; undefined when it does not say what it serves. */
+  async #documents(
+    name: string,
+    service: RemoteService,
+    group: string,
+    version: string,
+  ): Promise<RemoteDocuments | undefined> {
+    const { names } = this.#options;
+    const known = this.#etags.get(name);
+    const turns = serverTurns();
+    const user = kubeAggregator;
     const accept = ['v2', 'v2beta1']
-      .map((form) => `application/json;g=apidiscovery.${this.#options.names.domain};v=${form};as=APIGroupDiscoveryList`)
+      .map((form) => `application/json;g=apidiscovery.${names.domain};v=${form};as=APIGroupDiscoveryList`)
       .join();
-    const list = await this.#read(service, { path: '/apis', accept, forwarded: true });
-    const found = list === undefined ? undefined : fromGroupList(list, group, version);
-    if (found !== undefined) return found;
-    const own = await this.#read(service, { path: `/apis/${group}/${version}`, forwarded: true });
-    return own === undefined ? undefined : fromResourceList(own);
+    const groups = await this.#read(service, { path: '/apis', accept, user, maxBytes: maxDiscovery });
+    let resources = groups && (await parsed(groups.body, turns, (json) => fromGroupList(json, group, version)));
+    if (resources === undefined) {
+      const own = await this.#read(service, { path: `/apis/${group}/${version}`, user, maxBytes: maxDiscovery });
+      resources = own && (await parsed(own.body, turns, fromResourceList));
+    }
+    if (resources === undefined) return undefined;
+    const before = this.#options.registrations.get(name)?.remote?.documents?.openApiV2;
+    const questions = { user: openApiAggregator, maxBytes: maxOpenApi };
+    const v2 = await this.#read(service, {
+      ...questions,
+      path: '/openapi/v2',
+      accept: 'application/json',
+      ...(known?.service === service && before !== undefined ? { etag: known.etag } : {}),
+    });
+    const openApiV2 =
+      v2?.status === 304
+        ? before
+        : v2 && (await inTurns(partOfOpenApi(v2.body, group, version), turns).catch(() => undefined));
+    if (v2?.status === 200) this.#etags.set(name, { service, etag: v2.etag });
+    const index = await this.#read(service, { ...questions, path: '/openapi/v3' });
+    const openApiV3 = index && (await parsed(index.body, turns, (json) => openApiV3Hash(json, group, version)));
+    return { resources, openApiV2, openApiV3 };
   }
 
-  /** A JSON document; undefined when there is none. */
-  async #read(
-    service: RemoteService,
-    question: Pick<Question, 'path' | 'accept' | 'forwarded'>,
-  ): Promise<Json | undefined> {
+  /** A document, or that it has not changed; undefined when there is none. */
+  async #read(service: RemoteService, question: Question): Promise<Answer | undefined> {
     const { ask, locate } = this.#options;
     try {
-      const address = await locate(service);
-      const { status, body } = await ask(service, address, {
-        ...question,
-        user: kubeAggregator,
-        maxBytes: maxDiscovery,
-      });
-      return status === 200 ? (await inTurns(parseAnyJsonInSteps(body), serverTurns())).value : undefined;
+      const answer = await ask(service, await locate(service), { ...question, forwarded: true });
+      return answer.status === 200 || answer.status === 304 ? answer : undefined;
     } catch {
       return undefined;
     }
+  }
+}
+
+/** What `read` finds in a JSON document; undefined when it is none. */
+async function parsed<T>(bytes: Uint8Array, turns: Turns, read: (json: Json) => T): Promise<T | undefined> {
+  try {
+    return read((await inTurns(parseAnyJsonInSteps(bytes), turns)).value);
+  } catch {
+    return undefined;
   }
 }

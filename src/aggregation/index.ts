@@ -3,8 +3,10 @@
 export { type Address, clusterAddress, endpointAddress } from './address.ts';
 export { Aggregator, type AggregatorOptions, type Answer, type Ask, type Question } from './aggregator.ts';
 export type { AvailableCondition } from './availability.ts';
+export { renamedRefs } from './openapi.ts';
 export {
   nothingRegistered,
+  type OpenApiV2,
   type Priorities,
   type Registration,
   Registrations,

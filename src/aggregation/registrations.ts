@@ -24,8 +24,23 @@ export interface RemoteServer {
   readonly service: RemoteService;
   /** Whether it passed the last check. */
   readonly available: boolean;
-  /** Its resources, in the form of aggregated discovery. Undefined: not known, or it is not available. */
-  readonly resources: readonly JsonObject[] | undefined;
+  /** Its documents. Undefined: not known, or it is not available. */
+  readonly documents: RemoteDocuments | undefined;
+}
+
+/** What a server behind says about a group version. */
+export interface RemoteDocuments {
+  /** In the form of aggregated discovery. */
+  readonly resources: readonly JsonObject[];
+  /** The hash of the OpenAPI v3 document, which it serves itself; undefined: it has none. */
+  readonly openApiV3: string | undefined;
+  readonly openApiV2: OpenApiV2 | undefined;
+}
+
+/** The part of an OpenAPI v2 document about a group version, as JSON with `paths` and `definitions`. */
+export interface OpenApiV2 {
+  readonly hash: string;
+  readonly json: Uint8Array;
 }
 
 /** A group version in discovery, as its APIService registers it. */
@@ -86,7 +101,7 @@ export class Registrations {
     return this.#remotes === 0 ? undefined : this.get(`${version}.${group}`)?.remote;
   }
 
-  /** Takes over an APIService, undefined when it was deleted. Returns whether its spec has changed. */
+  /** Takes over an APIService, undefined when it was deleted. Returns whether it must be checked now. */
   set(name: string, object: APIService | undefined): boolean {
     const before = this.#entries.get(name);
     if (object === undefined) {
@@ -99,16 +114,17 @@ export class Registrations {
     if (isSameSpec && before.condition === condition) return false;
     const remote = isSameSpec ? before.registration.remote : undefined;
     this.#put(name, { registration: registrationOf(object, remote), spec, condition });
-    return !isSameSpec;
+    // Another client may have removed the condition.
+    return !isSameSpec || availableCondition(object) === undefined;
   }
 
-  /** Takes over the resources of the server behind a Service, unless the APIService has changed meanwhile. */
-  discovered(name: string, service: RemoteService, resources: readonly JsonObject[]): void {
+  /** Takes over the documents of the server behind a Service, unless the APIService has changed meanwhile. */
+  learned(name: string, service: RemoteService, documents: RemoteDocuments): void {
     const entry = this.#entries.get(name);
     const remote = entry?.registration.remote;
     if (entry === undefined || remote?.service !== service || !remote.available) return;
-    if (remote.resources !== undefined && jsonEqual([...remote.resources], [...resources])) return;
-    this.#put(name, { ...entry, registration: { ...entry.registration, remote: { ...remote, resources } } });
+    if (remote.documents !== undefined && isSame(remote.documents, documents)) return;
+    this.#put(name, { ...entry, registration: { ...entry.registration, remote: { ...remote, documents } } });
   }
 
   #put(name: string, after: Entry | undefined): void {
@@ -130,10 +146,15 @@ function registrationOf(object: APIService, before: RemoteServer | undefined): R
     group,
     version,
     priorities: { group: groupPriorityMinimum, version: versionPriority },
-    remote: service && { service, available, resources: available ? before?.resources : undefined },
+    remote: service && { service, available, documents: available ? before?.documents : undefined },
     condition,
   };
 }
+
+const isSame = (a: RemoteDocuments, b: RemoteDocuments): boolean =>
+  a.openApiV3 === b.openApiV3 &&
+  a.openApiV2?.hash === b.openApiV2?.hash &&
+  jsonEqual([...a.resources], [...b.resources]);
 
 function serviceOf({ service, caBundle = '', insecureSkipTLSVerify }: APIServiceSpec): RemoteService | undefined {
   if (!service) return undefined;

@@ -13,7 +13,11 @@ import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './cluster/default-service.ts';
 import { PostStartHooks } from './cluster/post-start-hooks.ts';
 import { runControllers } from './cluster/run-controllers.ts';
-import { createSelfRegistration, type SelfRegistrationOptions } from './cluster/self-registration.ts';
+import {
+  createSelfRegistration,
+  type SelfRegistration,
+  type SelfRegistrationOptions,
+} from './cluster/self-registration.ts';
 import { createServerIdentity } from './cluster/server-identity.ts';
 import { applyDemo } from './commands/demo.ts';
 import { compose, type ServerComponents } from './compose.ts';
@@ -205,11 +209,11 @@ const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): b
 async function opened(
   { address, tls, connections }: Listening,
   state: State,
-  { service, register }: Tasks,
+  { service, registration }: Tasks,
 ): Promise<Address> {
   Object.assign(state, { port: address.port, tls, connections, address: new URL(address.url).host });
   await service.reconcile();
-  void register();
+  void registration.reconcile();
   return address;
 }
 
@@ -327,12 +331,12 @@ const policyRetryMs = 10_000;
 /** Interval at which the latest revision of the store is recorded (ms). */
 const noteRevisionMs = 10_000;
 /** Interval of the self-registration (ms), and delay of its first run, which must not slow the startup. */
-const registrationMs = 10_000;
+const registrationMs = 5_000;
 const firstRegistrationMs = 1_000;
 
 interface Tasks {
   readonly service: ServiceReconciler;
-  readonly register: () => Promise<void>;
+  readonly registration: SelfRegistration;
   readonly ensurePolicy: () => Promise<void>;
   readonly customResources: CustomResources;
   readonly hooks: PostStartHooks;
@@ -344,7 +348,7 @@ function createTasks(shared: TaskOptions, state: State): Tasks {
   return {
     hooks,
     service: createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port }),
-    register: createSelfRegistration({
+    registration: createSelfRegistration({
       ...shared,
       closing: () => state.closing,
       onRegistered: () => hooks.done('autoregister-completion'),
@@ -362,7 +366,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
 /** Starts the periodic tasks of the server. Returns a function that stops them. */
 function startTasks(
   { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
-  { service, register, ensurePolicy, customResources, hooks }: Tasks,
+  { service, registration, ensurePolicy, customResources, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
@@ -379,6 +383,7 @@ function startTasks(
       return false;
     }
   };
+  registration.follow();
   const firstRepair = repeat(
     clock,
     repairRetryMs,
@@ -389,12 +394,13 @@ function startTasks(
   );
   const stops = [
     repeat(clock, reconcileMs, service.reconcile),
-    repeat(clock, registrationMs, register, firstRegistrationMs),
+    repeat(clock, registrationMs, registration.reconcile, firstRegistrationMs),
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
     repeat(clock, noteRevisionMs, noteRevision),
   ];
-  // `closing` is set by now: the last call of `register` only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);
+  // `closing` is set by now: the last call of `reconcile` only waits for those in progress.
+  return () =>
+    Promise.all([...stops.map((stop) => stop()), customResources.stop(), registration.reconcile(), service.withdraw()]);
 }

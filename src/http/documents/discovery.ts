@@ -151,8 +151,8 @@ function* versionDiscovery(served: ServedVersion): Steps<JsonObject> {
     const resources = yield* inBatches(served.resources, (resource) => resourceDiscovery(resource, served));
     return { version, resources, freshness: 'Current' };
   }
-  if (remote.resources === undefined) return { version, freshness: 'Stale' };
-  return { version, resources: [...remote.resources], freshness: 'Current' };
+  if (remote.documents === undefined) return { version, freshness: 'Stale' };
+  return { version, resources: [...remote.documents.resources], freshness: 'Current' };
 }
 
 function resourceDiscovery({ resource }: ServedResource, { group, version }: ServedVersion): JsonObject {

@@ -49,6 +49,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     version: options.version,
     findType: options.findType,
     describe: options.describe,
+    relay: options.aggregation?.answer,
     enums,
   });
   const isBuiltIn = builtInGroups(registry);

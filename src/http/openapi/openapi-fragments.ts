@@ -1,11 +1,12 @@
-import type { JsonObject, Steps, Turns } from '../../meta/index.ts';
-import { isCustomVersion, type ServedResource, type ServedVersion } from '../documents/api-groups.ts';
+import { inTurns, type JsonObject, type Steps, type Turns } from '../../meta/index.ts';
+import { isBuiltInVersion, isCustomVersion, type ServedResource, type ServedVersion } from '../documents/api-groups.ts';
 import { hashOf } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import { type Fragment, FragmentBody, fragmentOf, smallFragment } from './fragments.ts';
 import { customSchemas, resourceHash, schemaNamesOf } from './openapi-custom.ts';
 import { type About, type Encoding, jsonV3, type Part } from './openapi-encodings.ts';
 import { resourcePaths, rootPath, versionPath } from './openapi-paths.ts';
+import { remoteFields } from './openapi-remote.ts';
 import { declaredSchemas, isKnown, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
 
 /** What documents are made from. */
@@ -57,7 +58,29 @@ export class OpenApiFragments {
       paths.push(await made(this.#rootPath(version, encoding, false), turns));
       await this.#addResources(version, encoding, { paths, schemas, taken: declared.schemas }, turns);
     }
-    return this.#body(paths, schemas, encoding);
+    const remote = await this.#remoteFragments(versions, declared.schemas, encoding, turns);
+    return this.#body([...paths, ...remote.paths], [...schemas, ...remote.schemas], encoding);
+  }
+
+  /** The fragments of the documents of servers behind; none when one of these documents cannot be encoded. */
+  async #remoteFragments(
+    versions: readonly ServedVersion[],
+    declared: ReadonlySet<string>,
+    encoding: Encoding,
+    turns: Turns,
+  ): Promise<{ readonly [part in Part]: readonly Fragment[] }> {
+    const documents = openApiDocuments(versions);
+    if (documents.length === 0) return { paths: [], schemas: [] };
+    const { names } = this.#writer;
+    const custom = versions.filter(isCustomVersion).flatMap(({ resources }) => resources);
+    const taken = new Set([...declared, ...custom.flatMap((served) => Object.values(schemaNamesOf(served, names)))]);
+    const fields = await inTurns(remoteFields(documents, taken), turns);
+    const fragment = (part: Part) => inTurns(fragmentOf(encoded(each(fields[part]), encoding, part, false)), turns);
+    try {
+      return { paths: [await fragment('paths')], schemas: [await fragment('schemas')] };
+    } catch {
+      return { paths: [], schemas: [] };
+    }
   }
 
   /**
@@ -89,6 +112,7 @@ export class OpenApiFragments {
     const schemas = await made(this.#builtInSchemas(builtIn, used, encoding), turns);
     const hashes = [encoding.mediaType, paths.hash, schemas.hash];
     for (const version of custom) hashes.push(await this.versionHash(version, turns));
+    for (const { hash } of openApiDocuments(versions)) hashes.push(hash);
     return hashOf(hashes);
   }
 
@@ -100,7 +124,7 @@ export class OpenApiFragments {
   #parted(versions: readonly ServedVersion[]) {
     const custom = versions.filter(isCustomVersion);
     const used = new Set(custom.flatMap((version) => subresourceTypes(this.#writer, version)));
-    return { builtIn: versions.filter((version) => !isCustomVersion(version)), custom, used: [...used].sort() };
+    return { builtIn: versions.filter(isBuiltInVersion), custom, used: [...used].sort() };
   }
 
   /** Adds the fragments of custom resources. Schemas whose names are taken are left out. */
@@ -215,6 +239,14 @@ export class OpenApiFragments {
     ];
     return new FragmentBody([before, ...paths, between, ...schemas, after]);
   }
+}
+
+/** The OpenAPI v2 documents of servers behind. */
+const openApiDocuments = (versions: readonly ServedVersion[]) =>
+  versions.flatMap(({ remote }) => remote?.documents?.openApiV2 ?? []);
+
+function* each(fields: Iterable<readonly [string, JsonObject]>): Fields {
+  yield* fields;
 }
 
 async function made<T>(once: MadeOnce<T>, turns: Turns): Promise<T> {

@@ -2,7 +2,7 @@ import { compressedFrom } from '../../codec/index.ts';
 import { type JsonObject, type Names, setKey, statusError, type Turns } from '../../meta/index.ts';
 import type { Describe } from '../../schema/index.ts';
 import { emptyBody } from '../answers.ts';
-import type { Call } from '../call.ts';
+import type { Aggregation, Call } from '../call.ts';
 import { preferredMediaType } from '../codecs/negotiation.ts';
 import { type ApiGroups, type Group, isBuiltInVersion, rootOf, type ServedVersion } from '../documents/api-groups.ts';
 import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
@@ -24,6 +24,8 @@ export interface OpenApiOptions {
   /** Includes the enums of fields. */
   readonly enums: boolean;
   readonly describe: Describe;
+  /** Relays requests for the OpenAPI v3 documents of servers behind. */
+  readonly relay?: Aggregation['answer'] | undefined;
 }
 
 /**
@@ -40,6 +42,8 @@ export interface OpenApi {
 /** What is served in one state of the registry. */
 interface State {
   readonly groups: readonly Group[];
+  /** All versions, those of servers behind too. */
+  readonly all: readonly ServedVersion[];
   /** By path. */
   readonly versions: ReadonlyMap<string, ServedVersion>;
   /** Bodies by path and media type. */
@@ -55,9 +59,10 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   const current = (): State => {
     const groups = options.groups();
     if (state?.groups !== groups) {
-      const all = groups.flatMap((group) => group.versions.filter(({ resources }) => resources.length > 0));
-      const versions = new Map(all.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
-      state = { groups, versions, bodies: new Map(), index: undefined };
+      const all = groups.flatMap((group) => group.versions);
+      const shown = all.filter(({ resources, remote }) => resources.length > 0 || remote?.documents?.openApiV3);
+      const versions = new Map(shown.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
+      state = { groups, all, versions, bodies: new Map(), index: undefined };
     }
     return state;
   };
@@ -69,16 +74,16 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       if (path === '/openapi/v2') return serveWhole(fragments, shown, call);
       if (path === '/openapi/v3') return serveIndex(fragments, shown, call);
       const version = shown.versions.get(path);
+      if (version?.remote !== undefined) return options.relay?.(call, version.remote);
       return version && serveVersion(fragments, shown, version, path, call);
     },
   };
 }
 
-async function serveWhole(fragments: OpenApiFragments, { versions, bodies }: State, call: Call): Promise<ApiResponse> {
+async function serveWhole(fragments: OpenApiFragments, { all, bodies }: State, call: Call): Promise<ApiResponse> {
   const { headers } = call.request;
   const encoding = encodingOf(headers, encodingsV2);
   const turns = readTurns(call);
-  const all = [...versions.values()];
   const hash = await fragments.wholeHash(all, encoding, turns);
   const answer = validated(hash, headers['if-none-match'], { vary: 'Accept' });
   if (answer.notModified !== undefined) return answer.notModified;
@@ -116,7 +121,7 @@ async function serveIndex(fragments: OpenApiFragments, state: State, call: Call)
   const turns = readTurns(call);
   const paths: JsonObject = {};
   for (const [path, version] of state.index === undefined ? state.versions : []) {
-    const hash = await fragments.versionHash(version, turns);
+    const hash = version.remote?.documents?.openApiV3 ?? (await fragments.versionHash(version, turns));
     setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
   }
   state.index ??= new MadeOnce(() => documentOf(Buffer.from(JSON.stringify({ paths }))));

@@ -10,6 +10,17 @@ import type { ServerSettings } from '../settings/flags.ts';
 /** Expired certificates stay for this time, because clocks differ (ms). */
 const clockSkewMs = 5 * 60_000;
 
+/** The keys of the config map. */
+const knownKeys = new Set([
+  'client-ca-file',
+  'requestheader-client-ca-file',
+  'requestheader-allowed-names',
+  'requestheader-username-headers',
+  'requestheader-uid-headers',
+  'requestheader-group-headers',
+  'requestheader-extra-headers-prefix',
+]);
+
 /** The data of the config map that this server contributes: bundles in PEM, and lists in JSON. */
 export type PublishedAuthorities = { readonly [key: string]: string | readonly string[] };
 
@@ -30,20 +41,21 @@ export function publishedAuthorities(
   if (bundles === undefined) return undefined;
   const { clientCa, requestHeaderCa } = bundles;
   if (requestHeaderCa === undefined) return { 'client-ca-file': clientCa };
+  const { requestheaderUidHeaders: uidHeaders } = settings;
   return {
     'client-ca-file': clientCa,
     'requestheader-client-ca-file': requestHeaderCa,
     'requestheader-allowed-names': settings.requestheaderAllowedNames,
     'requestheader-username-headers': settings.requestheaderUsernameHeaders,
-    'requestheader-uid-headers': settings.requestheaderUidHeaders,
+    ...(uidHeaders.length === 0 ? {} : { 'requestheader-uid-headers': uidHeaders }),
     'requestheader-group-headers': settings.requestheaderGroupHeaders,
     'requestheader-extra-headers-prefix': settings.requestheaderExtraHeadersPrefix,
   };
 }
 
 /**
- * Merges the authorities of this server into the config map, and removes expired certificates. Entries of other servers and
- * other keys stay. @throws StatusError
+ * Merges the authorities of this server into the config map, and removes expired certificates and other keys. Entries of
+ * other servers stay. @throws StatusError
  */
 export async function publishClientAuthorities(
   client: Client,
@@ -57,7 +69,8 @@ export async function publishClientAuthorities(
     if (!isStatus(error, 404)) throw error;
     return undefined;
   });
-  const data: { [key: string]: string } = {};
+  const data: { [key: string]: string | null } = {};
+  for (const key of Object.keys(at(configMap, 'data') ?? {})) if (!knownKeys.has(key)) data[key] = null;
   for (const [key, own] of Object.entries(authorities)) {
     const value = at(configMap, 'data', key);
     const current = typeof value === 'string' ? value : '';

@@ -76,15 +76,20 @@ interface ExpectedService {
   readonly managed: Managed;
 }
 
+/** The priority of the group of APIServices, which has none of its own: above all that an APIService may have. */
+const highestPriority = 20_001;
+
 /** The priorities of the built-in group versions by the names of their APIServices. */
 export function builtInPriorities(names: Names): Map<string, Priorities> {
   const all = new Map<string, Priorities>();
   for (const { group: declared, priority, versionPriorities = {}, resources } of builtinGroups) {
-    if (priority === undefined) continue;
     const group = expandNames(declared, names);
     const versions = new Set(resources.flatMap((resource) => resource.versions.map(({ version }) => version)));
     for (const version of versions) {
-      all.set(`${version}.${group}`, { group: priority, version: versionPriorities[version] ?? usual(version) });
+      all.set(`${version}.${group}`, {
+        group: priority ?? highestPriority,
+        version: versionPriorities[version] ?? usual(version),
+      });
     }
   }
   return all;

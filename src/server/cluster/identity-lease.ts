@@ -24,7 +24,7 @@ export interface IdentityLeaseOptions {
 
 const leaseSeconds = 3600;
 /** Minimum interval between renewals (ms). */
-const minRenewMs = 5_000;
+const minRenewMs = 10_000;
 /** Interval of the garbage collection of expired leases (ms). */
 const collectMs = 3_600_000;
 

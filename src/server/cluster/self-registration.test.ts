@@ -236,7 +236,7 @@ describe('the config map of client authorities', () => {
     );
   });
 
-  it('keeps unexpired authorities of other servers, and other keys', async () => {
+  it('keeps unexpired authorities and names of other servers, and removes other keys', async () => {
     const started = await start();
     const now = started.clock.now();
     const authority = (commonName: string, notAfter: number) =>
@@ -244,6 +244,7 @@ describe('the config map of client authorities', () => {
     const data = {
       'client-ca-file': `${authority('other', now + 9_000_000)}x\n${authority('expired', now - 600_000)}`,
       'requestheader-allowed-names': '["front"]',
+      more: 'removed',
     };
     const { apiVersion, namespace, name } = authorities;
     await started.client.create(configMaps, { apiVersion, kind: 'ConfigMap', metadata: { name, namespace }, data });
@@ -251,7 +252,10 @@ describe('the config map of client authorities', () => {
     await vi.waitFor(async () => {
       const found = await started.client.get<ApiObject>(authorities);
       expect(certificates(found)).toEqual(['CN=other', 'CN=kubernetes-ca']);
-      expect(found['data']).toMatchObject({ 'requestheader-allowed-names': '["front"]' });
+      expect(found['data']).toEqual({
+        'client-ca-file': expect.any(String) as unknown,
+        'requestheader-allowed-names': '["front"]',
+      });
     });
     await settle(started);
     const before = started.commits.length;

@@ -22,21 +22,49 @@ export interface SelfRegistrationOptions extends RegistrationOptions {
   readonly onRegistered: () => void;
 }
 
-/**
- * Returns a function that reconciles the objects by which the server registers itself: the APIServices (when the served
- * resources have changed), the identity lease, the client CA config map and the config map of token tracking.
- * Calls are serialised and never reject: a failure is logged once and retried by the next call.
- */
-export function createSelfRegistration(options: SelfRegistrationOptions): () => Promise<void> {
+/** The objects by which the server registers itself. */
+export interface SelfRegistration {
+  /**
+   * Reconciles the APIServices (when they or the served resources have changed), the identity lease, the client CA config map
+   * and the config map of token tracking. Calls are serialised and never reject: a failure is logged once and retried by the
+   * next call.
+   */
+  readonly reconcile: () => Promise<void>;
+  /** From now on also reconciles soon after APIServices or definitions of custom resources have changed. */
+  readonly follow: () => void;
+}
+
+const followed = [
+  ['apiregistration', 'apiservices'],
+  ['apiextensions', 'customresourcedefinitions'],
+] as const;
+
+/** Least delay after a change of APIServices or definitions (ms), and how many times longer than the last run it is. */
+const settlingMs = 300;
+const settlingFactor = 20;
+
+export function createSelfRegistration(options: SelfRegistrationOptions): SelfRegistration {
   const { client, names, clock, log, closing } = options;
   const renewLease = createIdentityLease(options);
   let registered: Registry['resources'] | undefined;
+  let changed = true;
+  let tookMs = 0;
   let tracking = false;
   const tasks = {
     APIServices: async () => {
       const { resources } = options.registry;
-      if (resources !== registered) await registerApiServices(options, registered === undefined);
-      registered = resources;
+      if (resources === registered && !changed) return;
+      changed = false;
+      const started = clock.monotonic();
+      try {
+        await registerApiServices(options, registered === undefined);
+        registered = resources;
+      } catch (error) {
+        changed = true;
+        throw error;
+      } finally {
+        tookMs = clock.monotonic() - started;
+      }
     },
     'identity lease': renewLease,
     'client CA config map': async () => {
@@ -65,8 +93,29 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
     }
   };
   let last = Promise.resolve();
-  return () => {
+  const reconcile = () => {
     last = last.then(runAll);
     return last;
+  };
+  let waits = false;
+  const reconcileSoon = () => {
+    changed = true;
+    if (waits || registered === undefined) return;
+    waits = true;
+    clock.after(Math.max(settlingMs, settlingFactor * tookMs), () => {
+      waits = false;
+      if (!closing()) void reconcile();
+    });
+  };
+  return {
+    reconcile,
+    follow: () => {
+      const { registry } = options;
+      for (const [group, resource] of followed) {
+        const id = `${resource}.${group}.${names.domain}`;
+        // A failure means that the registry was closed.
+        if (registry.resourceOf(id) !== undefined) registry.follow(id, reconcileSoon).catch(() => {});
+      }
+    },
   };
 }

@@ -44,7 +44,9 @@ const library = await load<Library>(join(folder, 'lib.mjs'));
 const files = readdirSync(join(folder, 'scenarios')).map((file) => file.replace('.mjs', ''));
 /** The files whose scenarios need identity providers or webhooks, and a server with flags of their own. */
 export const filesWithProviders = files.filter((file) => file.startsWith('providers-'));
-const plain = files.filter((file) => !filesWithProviders.includes(file));
+/** The files with a test of their own, which starts a server with the flags that they name. */
+const filesWithTests = ['aggregation'];
+const plain = files.filter((file) => ![...filesWithProviders, ...filesWithTests].includes(file));
 const ofFiles = await Promise.all(
   plain.map(async (file) => scenariosOf(file, await load(join(folder, 'scenarios', `${file}.mjs`)))),
 );

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { etcdProgram } from '../../scripts/etcd.mjs';
 
@@ -28,6 +29,18 @@ export function etcdPath(): string | undefined {
   const path = etcdProgram();
   meets(path !== undefined, 'put etcd 3.5.8 or newer on the PATH, or give this machine package sources that have it');
   return path;
+}
+
+/** Whether servers can listen on all addresses of 127.0.0.0/8: on some systems only the first is there. */
+export async function hasLoopbackRange(): Promise<boolean> {
+  const server = createServer();
+  const listening = new Promise<boolean>((resolve) => {
+    server.once('listening', () => resolve(true)).once('error', () => resolve(false));
+  });
+  server.listen(0, '127.77.0.1');
+  const present = await listening;
+  server.close();
+  return platformHas(present, 'give this machine the loopback addresses 127.77.0.0/16');
 }
 
 export const hasKubectl = (): boolean => hasProgram('kubectl', 'version', '--client');

@@ -74,6 +74,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       if (path === '/openapi/v2') return serveWhole(fragments, shown, call);
       if (path === '/openapi/v3') return serveIndex(fragments, shown, call);
       const version = shown.versions.get(path);
+      if (version === undefined && path.startsWith('/openapi/v3/')) return Promise.resolve(noDocument);
       if (version?.remote !== undefined) return options.relay?.(call, version.remote);
       return version && serveVersion(fragments, shown, version, path, call);
     },
@@ -142,6 +143,8 @@ function bodyResponse(body: FragmentBody, headers: { readonly [name: string]: st
   if (body.length <= compressedFrom) return response;
   return { ...response, gzip: { body: body.gzip(turns), length: body.gzipLength } };
 }
+
+const noDocument: ApiResponse = { status: 404, headers: {}, body: emptyBody };
 
 /** Redirects an outdated hash to the current one. */
 const movedTo = (location: string): ApiResponse => ({

@@ -456,6 +456,25 @@ export interface ServerOptions {
    */
   readonly kubeletTimeout?: number | string | undefined;
   /**
+   * Client certificate in PEM by which aggregated API servers recognise this server ([aggregation.md](aggregation.md)).
+   * A changed file takes effect within a minute.
+   *
+   * The path of a file. No default. Flag: `--proxy-client-cert-file`.
+   */
+  readonly proxyClientCertFile?: string | undefined;
+  /**
+   * Private key of `proxyClientCertFile` in PEM. Others must not have access to the file.
+   *
+   * The path of a file. No default. Flag: `--proxy-client-key-file`.
+   */
+  readonly proxyClientKeyFile?: string | undefined;
+  /**
+   * Whether requests to aggregated API servers go to an endpoint of their Service rather than to its cluster IP.
+   *
+   * True or false. Default: `false`. Flag: `--enable-aggregator-routing`.
+   */
+  readonly enableAggregatorRouting?: boolean | undefined;
+  /**
    * Where objects are stored: `lmdb` durably in the data directory, `memory` until the process ends, `etcd` in the
    * cluster of `etcdServers`, which any number of servers may share.
    *

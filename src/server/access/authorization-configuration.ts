@@ -44,14 +44,38 @@ const msOf = (text: string): number => Number(parseDuration(text) / 1_000_000n);
 const flagsTimeoutMs = 30_000;
 
 /** The authorizers of the flags. */
-export const configuredByFlags = (settings: AuthorizationSettings): ConfiguredAuthorizer[] =>
-  modesOf(settings)
+export function configuredByFlags(settings: AuthorizationSettings, names: Names): ConfiguredAuthorizer[] {
+  const { authorizationKubeconfig: path, authorizationMode } = settings;
+  const modes = path !== undefined && authorizationMode === undefined ? [] : modesOf(settings);
+  const configured = modes
     .filter(isMode)
-    .map((type) =>
-      type === 'Webhook'
-        ? { type, name: 'default', webhook: webhookOfFlags(settings) }
-        : { type, name: type.toLowerCase() },
+    .map(
+      (type): ConfiguredAuthorizer =>
+        type === 'Webhook'
+          ? { type, name: 'default', webhook: webhookOfFlags(settings) }
+          : { type, name: type.toLowerCase() },
     );
+  if (path === undefined) return configured;
+  return [...configured, { type: 'Webhook', name: 'delegated', webhook: delegated(path, names) }];
+}
+
+/** How long decisions of another API server are cached (ms). */
+const delegatedMs = 10_000;
+
+/** The authorizer that asks another API server. */
+const delegated = (path: string, { domain }: Names): ConfiguredWebhook => ({
+  kubeconfig: {
+    setting: '--authorization-kubeconfig',
+    path,
+    endpoint: `/apis/authorization.${domain}/v1/subjectaccessreviews`,
+  },
+  version: 'v1',
+  timeoutMs: flagsTimeoutMs,
+  authorizedMs: delegatedMs,
+  unauthorizedMs: delegatedMs,
+  failurePolicy: 'NoOpinion',
+  conditions: [],
+});
 
 const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => ({
   kubeconfig: {

@@ -12,6 +12,8 @@ import { isRetryable } from '../webhooks/webhook-retries.ts';
 export interface Kubeconfig {
   readonly setting: string;
   readonly path: string;
+  /** The path of the webhook, where its server is an API server. Default: that of the URL in the kubeconfig. */
+  readonly endpoint?: string;
 }
 
 /** The connections to an authorization webhook. */
@@ -27,12 +29,13 @@ const limits = { maxAnswer: 256 * 1024, maxRequests: 64 };
 
 /** @throws StartError */
 export async function openAuthorizationWebhook(
-  { setting, path }: Kubeconfig,
+  { setting, path, endpoint = '' }: Kubeconfig,
   timeoutMs: number,
 ): Promise<AuthorizationClient> {
   const what = 'invalid authorization config';
   const where = `${setting}=${JSON.stringify(path)}: ${what}`;
-  const config = await readWebhookConfig(setting, path, what);
+  const read = await readWebhookConfig(setting, path, what);
+  const config = { ...read, url: new URL(endpoint, read.url) };
   if (config.url.search !== '' || config.url.hash !== '') {
     throw new StartError(`${where}: server must be a URL without parameters`);
   }

@@ -11,7 +11,10 @@ import { withRetries } from '../webhooks/webhook-retries.ts';
 
 export type TokenWebhookSettings = Pick<
   ServerSettings,
-  'authenticationTokenWebhookConfigFile' | 'authenticationTokenWebhookVersion' | 'authenticationTokenWebhookCacheTtl'
+  | 'authenticationKubeconfig'
+  | 'authenticationTokenWebhookConfigFile'
+  | 'authenticationTokenWebhookVersion'
+  | 'authenticationTokenWebhookCacheTtl'
 >;
 
 export interface TokenWebhookDependencies extends Pick<Dependencies, 'clock' | 'random'> {
@@ -26,6 +29,26 @@ const maxWaiting = 1_000;
 /** Delay before the first retry (ms). */
 const backoffMs = 500;
 
+/** How long answers of another API server are cached (ms). */
+const delegatedMs = 10_000;
+
+/** The webhook of the settings, or the API server in place of it. @throws StartError */
+async function configOf(settings: TokenWebhookSettings, { domain }: Names) {
+  const { authenticationKubeconfig: kubeconfig, authenticationTokenWebhookConfigFile: path } = settings;
+  if (kubeconfig !== undefined) {
+    if (path !== undefined) {
+      throw new StartError('--authentication-kubeconfig and --authentication-token-webhook-config-file exclude each other');
+    }
+    const config = await readWebhookConfig('--authentication-kubeconfig', kubeconfig);
+    const url = new URL(`/apis/authentication.${domain}/v1/tokenreviews`, config.url);
+    return { config: { ...config, url }, version: 'v1', lifetime: delegatedMs } as const;
+  }
+  if (path === undefined) return undefined;
+  const version = versionOf(settings);
+  const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
+  return { config, version, lifetime: settings.authenticationTokenWebhookCacheTtl };
+}
+
 /** Opens the token webhook of the settings; undefined without one. @throws StartError */
 export async function openTokenWebhook(
   settings: TokenWebhookSettings,
@@ -33,10 +56,9 @@ export async function openTokenWebhook(
   audiences: readonly string[],
   { clock, random, log, tokenCounts, webhooks }: TokenWebhookDependencies,
 ): Promise<TokenAuthenticator | undefined> {
-  const { authenticationTokenWebhookConfigFile: path, authenticationTokenWebhookCacheTtl: lifetime } = settings;
-  if (path === undefined) return undefined;
-  const version = versionOf(settings);
-  const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
+  const configured = await configOf(settings, names);
+  if (configured === undefined) return undefined;
+  const { config, version, lifetime } = configured;
   const post = withRetries({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
   const warn = throttleWarnings(log, clock);
   let waiting = 0;

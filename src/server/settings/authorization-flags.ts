@@ -44,6 +44,12 @@ export const authorizationFlags = {
     undefined,
     'How long a decision of the webhook to allow a request is cached; five minutes by default, 0 disables the cache.',
   ),
+  authorizationKubeconfig: flag(
+    'Identity',
+    type.file,
+    undefined,
+    'Kubeconfig of an API server that authorizes the requests that no other authorizer allows or denies (SubjectAccessReview), for a server behind it ([aggregation.md](aggregation.md)). Without `--authorization-mode` it authorizes all requests.',
+  ),
   authorizationWebhookCacheUnauthorizedTtl: flag(
     'Identity',
     type.optionalLifetime,
@@ -58,6 +64,7 @@ export interface AuthorizationSettings {
   readonly authorizationConfig: string | undefined;
   readonly authorizationPolicyFile: string | undefined;
   readonly authorizationWebhookConfigFile: string | undefined;
+  readonly authorizationKubeconfig?: string | undefined;
   readonly authorizationWebhookVersion: string | undefined;
   readonly authorizationWebhookCacheAuthorizedTtl: number | undefined;
   readonly authorizationWebhookCacheUnauthorizedTtl: number | undefined;
@@ -71,6 +78,7 @@ export function authorizationProblem(settings: AuthorizationSettings): string | 
     const others = [
       authorizationMode,
       webhook,
+      settings.authorizationKubeconfig,
       settings.authorizationWebhookVersion,
       settings.authorizationWebhookCacheAuthorizedTtl,
       settings.authorizationWebhookCacheUnauthorizedTtl,

@@ -9,6 +9,12 @@ export const tokenWebhookFlags = {
     undefined,
     'Kubeconfig whose current context is a webhook that authenticates bearer tokens unknown to the server (TokenReview). Its server must be an https URL.',
   ),
+  authenticationKubeconfig: flag(
+    'Identity',
+    type.file,
+    undefined,
+    'Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for a server behind it ([aggregation.md](aggregation.md)). In place of a webhook.',
+  ),
   authenticationTokenWebhookVersion: flag(
     'Identity',
     type.anyText,

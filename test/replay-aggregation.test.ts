@@ -74,7 +74,12 @@ describe.skipIf(!hasProgram('openssl', 'version') || !(await hasLoopbackRange())
         const { url } = await server.listen();
         const scenario = scenariosOf(name, scenarios).find((one) => one.id === id);
         if (scenario === undefined) throw new Error(`there is no scenario ${id}`);
-        await replay({ url, token }, scenario, (session) => Object.assign(session, { dir: root, providers: {} }), restored);
+        await replay(
+          { url, token },
+          scenario,
+          (session) => Object.assign(session, { dir: root, providers: {} }),
+          restored,
+        );
       } finally {
         await server.close();
       }

@@ -1,4 +1,5 @@
 import { accessScenarios } from './access.ts';
+import { aggregationScenarios } from './aggregation.ts';
 import { backendScenarios } from './backends.ts';
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
@@ -42,6 +43,7 @@ export const scenarios: readonly Scenario[] = [
   ...relayScenarios,
   ...tokenScenarios,
   ...backendScenarios,
+  ...aggregationScenarios,
   ...massScenarios,
   ...policyScenarios,
 ];

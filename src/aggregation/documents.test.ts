@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { inTurns, type Json, serverTurns } from '../meta/index.ts';
+import { fromGroupList, fromResourceList } from './discovered.ts';
+import { openApiV3Hash, partOfOpenApi, renamedRefs } from './openapi.ts';
+
+const group = 'fruit.example.com';
+const listOf = (version: object): Json =>
+  ({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: group }, versions: [version] }] }) as Json;
+
+describe('the discovery document of a server behind', () => {
+  it('contributes the resources of the group version, with known fields only', () => {
+    const apples = {
+      resource: 'apples',
+      responseKind: { group, version: 'v1', kind: 'Apple', more: 1 },
+      scope: 'Namespaced',
+      singularResource: 'apple',
+      verbs: ['get', 1],
+      more: true,
+    };
+    expect(fromGroupList(listOf({ version: 'v1', resources: [apples] }), group, 'v1')).toEqual([
+      {
+        resource: 'apples',
+        responseKind: { group, version: 'v1', kind: 'Apple' },
+        scope: 'Namespaced',
+        singularResource: 'apple',
+        verbs: ['get'],
+      },
+    ]);
+  });
+
+  it.each(['../secrets', '__proto__', 'a/b', 'Apples', '', 'a.b'])('contributes no resource named %j', (resource) => {
+    expect(fromGroupList(listOf({ version: 'v1', resources: [{ resource }] }), group, 'v1')).toEqual([]);
+  });
+
+  it('is ignored when it is of another kind, lacks the version, or calls it stale', () => {
+    expect(fromGroupList({ kind: 'Status' }, group, 'v1')).toBeUndefined();
+    expect(fromGroupList(listOf({ version: 'v2', resources: [] }), group, 'v1')).toBeUndefined();
+    expect(fromGroupList(listOf({ version: 'v1', freshness: 'Stale' }), group, 'v1')).toBeUndefined();
+  });
+
+  it('contributes at most 1,000 resources', () => {
+    const resources = Array.from({ length: 1_001 }, (_, i) => ({ resource: `r${i}` }));
+    expect(fromGroupList(listOf({ version: 'v1', resources }), group, 'v1')).toHaveLength(1_000);
+  });
+
+  it('may be a list of resources, whose subresources are those of the same name', () => {
+    const resources = [
+      { name: 'apples', singularName: 'apple', namespaced: true, kind: 'Apple', verbs: ['list'] },
+      { name: 'apples/peel', kind: 'Peel', verbs: ['create'] },
+      { name: 'pears/peel', kind: 'Peel', verbs: ['create'] },
+    ];
+    expect(fromResourceList({ resources })).toMatchObject([
+      { resource: 'apples', scope: 'Namespaced', subresources: [{ subresource: 'peel', verbs: ['create'] }] },
+    ]);
+  });
+});
+
+describe('the OpenAPI document of a server behind', () => {
+  const document = {
+    swagger: '2.0',
+    paths: {
+      [`/apis/${group}/v1/apples`]: { get: { schema: { $ref: '#/definitions/Apple' } } },
+      '/api/v1/pods': { get: { schema: { $ref: '#/definitions/Pod' } } },
+    },
+    definitions: { Apple: { $ref: '#/definitions/Peel' }, Peel: { $ref: '#/definitions/Apple' }, Pod: {} },
+  };
+  const partOf = async (value: unknown) => {
+    const part = await inTurns(partOfOpenApi(Buffer.from(JSON.stringify(value)), group, 'v1'), serverTurns());
+    return part && (JSON.parse(Buffer.from(part.json).toString()) as unknown);
+  };
+
+  it('contributes the paths of the group version and the definitions that they use', async () => {
+    expect(await partOf(document)).toEqual({
+      paths: { [`/apis/${group}/v1/apples`]: document.paths[`/apis/${group}/v1/apples`] },
+      definitions: { Apple: document.definitions.Apple, Peel: document.definitions.Peel },
+    });
+  });
+
+  it('contributes nothing when it is none', async () => {
+    expect(await partOf({ swagger: '3.0' })).toBeUndefined();
+    expect(await partOf({ swagger: '2.0', paths: [], definitions: 7 })).toEqual({ paths: {}, definitions: {} });
+    await expect(partOf(undefined)).rejects.toThrow(TypeError);
+  });
+
+  it('refers to definitions by their new names', async () => {
+    const renamed = await inTurns(
+      renamedRefs(document.definitions.Apple, new Map([['Peel', 'Peel_v2']])),
+      serverTurns(),
+    );
+    expect(renamed).toEqual({ $ref: '#/definitions/Peel_v2' });
+  });
+
+  it('has the hash that its index says, for the group version only', () => {
+    const index = { paths: { [`apis/${group}/v1`]: { serverRelativeURL: '/openapi/v3/x?hash=AB12' } } };
+    expect(openApiV3Hash(index, group, 'v1')).toBe('AB12');
+    expect(openApiV3Hash(index, group, 'v2')).toBeUndefined();
+    expect(openApiV3Hash({ paths: [] }, group, 'v1')).toBeUndefined();
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { identify } from '../request-info.ts';
+import { pathThere } from './aggregated.ts';
+import { userHeaders } from './proxy-headers.ts';
+
+const there = (url: string) => pathThere(identify('GET', url));
+const apples = '/apis/fruit.example.com/v1/namespaces/x/apples';
+
+describe('the path that a server behind is asked for', () => {
+  it('is the path that was authorized, encoded again', () => {
+    expect(there(`${apples}/a%2Fb%20c`)).toBe(`${apples}/a/b%20c`);
+    expect(there(`${apples}/a%252e%3Fb%23`)).toBe(`${apples}/a%252e%3Fb%23`);
+    expect(there(`${apples}/a:b@c=d`)).toBe(`${apples}/a:b@c=d`);
+    expect(there(`${apples}/`)).toBe(`${apples}/`);
+  });
+
+  it.each(['/..', '/%2e%2e/pears', '/./a', '//a', '/a%2F..%2F..', '/a/%2E'])(
+    'is none with the segments of %s',
+    (rest) => {
+      expect(() => there(apples + rest)).toThrow('must not have empty segments, "." or ".."');
+    },
+  );
+
+  it('has the parameters in order', () => {
+    expect(there(`${apples}?b=%20x&a=2&a=1`)).toBe(`${apples}?a=2&a=1&b=+x`);
+  });
+});
+
+describe('the headers that name a user', () => {
+  it('have values in UTF-8 and encoded keys', () => {
+    const user = { name: 'jo', uid: 'u', groups: ['a', 'b,c'], extra: { 'Example.com/k(y)': ['é'] } };
+    expect(userHeaders(user)).toEqual({
+      'x-remote-user': 'jo',
+      'x-remote-uid': 'u',
+      'x-remote-group': ['a', 'b,c'],
+      'x-remote-extra-example.com%2fk%28y%29': [Buffer.from('é').toString('latin1')],
+    });
+  });
+
+  it('hold no line breaks', () => {
+    expect(() => userHeaders({ name: 'a\r\nX-Remote-Group: system:masters', groups: [] })).toThrow(
+      'invalid header field value for "X-Remote-User"',
+    );
+  });
+});

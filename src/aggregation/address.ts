@@ -2,6 +2,17 @@
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
 
+/** The Service that an APIService names, and how its certificate is verified. */
+export interface RemoteService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  /** The CA bundle in PEM; empty: the certificates that the system trusts. */
+  readonly ca: string;
+  /** Whether its certificate is verified. */
+  readonly verify: boolean;
+}
+
 /** Where a server listens. */
 export interface Address {
   /** An IP address or a host name. */

@@ -2,7 +2,7 @@ import { parseAnyJsonInSteps } from '../codec/index.ts';
 import { type Clock, inTurns, type Json, type Names, serverTurns, type Turns } from '../meta/index.ts';
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
-import type { Address } from './address.ts';
+import type { Address, RemoteService } from './address.ts';
 import {
   type AvailableCondition,
   conditionAfter,
@@ -14,7 +14,7 @@ import {
 } from './availability.ts';
 import { fromGroupList, fromResourceList } from './discovered.ts';
 import { openApiV3Hash, partOfOpenApi } from './openapi.ts';
-import type { Registrations, RemoteDocuments, RemoteService } from './registrations.ts';
+import type { Registrations, RemoteDocuments } from './registrations.ts';
 
 /** A GET that this server sends by itself to a server behind. */
 export interface Question {

@@ -3,8 +3,7 @@ import { formatTime } from '../meta/index.ts';
 import type { APIService, APIServiceCondition } from '../types/apiregistration-v1.ts';
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
-import { readyAddresses } from './address.ts';
-import type { RemoteService } from './registrations.ts';
+import { type RemoteService, readyAddresses } from './address.ts';
 
 export type AvailableCondition = APIServiceCondition & { readonly type: 'Available' };
 

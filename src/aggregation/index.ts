@@ -1,6 +1,6 @@
 /** API servers behind this one: the group versions that APIServices register, their availability, and their documents. */
 
-export { type Address, clusterAddress, endpointAddress } from './address.ts';
+export { type Address, clusterAddress, endpointAddress, type RemoteService } from './address.ts';
 export { Aggregator, type AggregatorOptions, type Answer, type Ask, type Question } from './aggregator.ts';
 export type { AvailableCondition } from './availability.ts';
 export { renamedRefs } from './openapi.ts';
@@ -11,5 +11,4 @@ export {
   type Registration,
   Registrations,
   type RemoteServer,
-  type RemoteService,
 } from './registrations.ts';

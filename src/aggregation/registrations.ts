@@ -1,22 +1,12 @@
 import { type JsonObject, jsonEqual } from '../meta/index.ts';
 import type { APIService, APIServiceSpec } from '../types/apiregistration-v1.ts';
+import type { RemoteService } from './address.ts';
 import { type AvailableCondition, availableCondition } from './availability.ts';
 
 /** The order of a group version in discovery: higher numbers come first. */
 export interface Priorities {
   readonly group: number;
   readonly version: number;
-}
-
-/** The Service that an APIService names, and how its certificate is verified. */
-export interface RemoteService {
-  readonly namespace: string;
-  readonly name: string;
-  readonly port: number;
-  /** The CA bundle in PEM; empty: the certificates that the system trusts. */
-  readonly ca: string;
-  /** Whether its certificate is verified. */
-  readonly verify: boolean;
 }
 
 /** A server that serves a group version in place of this one. */
@@ -54,7 +44,7 @@ export interface Registration {
 }
 
 /** The priorities of a group version of custom resources. */
-export const defaultPriorities: Priorities = { group: 1000, version: 100 };
+const defaultPriorities: Priorities = { group: 1000, version: 100 };
 
 /** No APIService, for servers without aggregation. */
 export const nothingRegistered: Pick<Registrations, 'all' | 'prioritiesOf'> = {

@@ -97,7 +97,10 @@ function apiGroupsOf(
   }
   const known = new Map(before.map((group) => [group.name, group]));
   const highest = (group: Group) =>
-    Math.max(...group.versions.map(({ version }) => registrations.prioritiesOf(group.name, version).group));
+    group.versions.reduce(
+      (most, { version }) => Math.max(most, registrations.prioritiesOf(group.name, version).group),
+      0,
+    );
   const groups = [...found].map(([name, versions]) => groupOf(name, versions, registrations, known.get(name)));
   return groups
     .map((group) => ({ group, priority: highest(group), rank: rank.get(group.name) ?? rank.size }))

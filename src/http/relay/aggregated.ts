@@ -31,7 +31,7 @@ import {
 /** Relays requests to the API servers behind this one. */
 export interface AggregatedRelay {
   /** The response of the server behind to a request of a user. @throws StatusError */
-  answer(call: Call, remote: RemoteServer): Promise<ApiResponse>;
+  readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
   /** Sends a request of this server itself. */
   readonly ask: Ask;
   /** Aborts all requests. */
@@ -152,7 +152,7 @@ export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>):
   if (query.size === 0) return encoded.join('/');
   const sorted = new URLSearchParams(query as URLSearchParams);
   sorted.sort();
-  return `${encoded.join('/')}?${sorted}`;
+  return `${encoded.join('/')}?${sorted.toString()}`;
 }
 
 /** The time for a response (ms); undefined for one that may take as long as the client wants. @throws StatusError 400 */

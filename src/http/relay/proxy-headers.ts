@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { statusError, type User } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
-import type { Call } from '../call.ts';
 import type { ApiRequest } from '../types.ts';
 import { offeredProtocols } from './web-socket.ts';
 
@@ -84,12 +83,19 @@ export function upgradeHeaders(request: ApiRequest, isIdentity: IsIdentity): Hea
   return { ...passedHeaders(request, isIdentity), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
 }
 
+interface RelayedRequest {
+  readonly request: ApiRequest;
+  readonly user: User;
+  /** The Audit-ID. */
+  readonly id: string;
+}
+
 /**
  * The headers of a request that is relayed to another API server at `address`: the user in the headers of an authenticating
  * proxy. @throws StatusError 503 for a user that no header can hold
  */
 export function relayedHeaders(
-  { request, user, id }: Pick<Call, 'request' | 'user' | 'id'>,
+  { request, user, id }: RelayedRequest,
   address: string,
   path: string,
   hasBody: boolean,

@@ -188,4 +188,41 @@ describe.skipIf(!hasKubectl())('a server behind another one', () => {
       .toBe(404);
     expect((await front().request('GET', apples)).body.items).toEqual([]);
   });
+
+  it('stops neither garbage collection nor the deletion of other content while it is down', {
+    timeout: 90_000,
+  }, async () => {
+    const configMaps = '/api/v1/namespaces/late/configmaps';
+    const configMap = (name: string, metadata: object = {}) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, ...metadata },
+    });
+    await front().request('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'late' },
+    });
+    const owner = await front().request('POST', configMaps, configMap('owner'));
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.body.metadata.uid };
+    await front().request('POST', configMaps, configMap('owned', { ownerReferences: [reference] }));
+    behind.process.kill('SIGKILL');
+    await kubectl.run('wait', '--for=condition=Available=false', `apiservice/v1.${group}`, '--timeout=40s');
+    expect(await front().request('GET', apples)).toMatchObject({ status: 503, text: 'service unavailable\n' });
+    await front().request('DELETE', `${configMaps}/owner`);
+    await expect
+      .poll(async () => (await front().request('GET', `${configMaps}/owned`)).status, { timeout: 20_000 })
+      .toBe(404);
+    await front().request('POST', configMaps, configMap('last'));
+    await front().request('DELETE', '/api/v1/namespaces/late');
+    await expect
+      .poll(async () => (await front().request('GET', `${configMaps}/last`)).status, { timeout: 30_000 })
+      .toBe(404);
+    // The objects of the group may still be there: the namespace stays, and says why.
+    await expect
+      .poll(async () => (await front().request('GET', '/api/v1/namespaces/late')).body.status.conditions, {
+        timeout: 20_000,
+      })
+      .toContainEqual(expect.objectContaining({ type: 'NamespaceDeletionDiscoveryFailure', status: 'True' }));
+  });
 });

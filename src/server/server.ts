@@ -6,6 +6,7 @@ import type { CustomResources } from '../extensions/index.ts';
 import type { ConnectionCounts, Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createPolicyBootstrap } from './access/bootstrap-policy.ts';
+import { awaitWithTimeout } from './await-with-timeout.ts';
 import type { Tls } from './certificates/tls.ts';
 import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
@@ -249,25 +250,6 @@ async function bootstrap(
 
 /** Timeout of the export of the last spans (ms). */
 const flushSpansMs = 2_000;
-/** Timeout of the end of the tasks, and then of the store (ms): a store may never respond. */
-const shutdownStepMs = 5_000;
-
-/** Resolves when the work is done, or logs a warning and resolves after a timeout. */
-async function awaitWithTimeout(
-  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
-  what: string,
-  work: Promise<unknown>,
-): Promise<void> {
-  let cancel = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(shutdownStepMs, () => {
-      log.warn(`${what} had not ended ${shutdownStepMs / 1000} s after the server was closed, and is left behind`, {});
-      resolve();
-    });
-  });
-  await Promise.race([work, late]).finally(() => cancel());
-}
-
 async function shutDown(
   {
     registry,

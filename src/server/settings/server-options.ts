@@ -199,6 +199,13 @@ export interface ServerOptions {
    */
   readonly authenticationTokenWebhookConfigFile?: string | undefined;
   /**
+   * Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for a server
+   * behind it ([aggregation.md](aggregation.md)). In place of a webhook.
+   *
+   * The path of a file. No default. Flag: `--authentication-kubeconfig`.
+   */
+  readonly authenticationKubeconfig?: string | undefined;
+  /**
    * Version of the TokenReview that the webhook receives and returns: `v1beta1` or `v1`.
    *
    * A text. Default: `v1beta1`. Flag: `--authentication-token-webhook-version`.
@@ -270,6 +277,14 @@ export interface ServerOptions {
    * `--authorization-webhook-cache-authorized-ttl`.
    */
   readonly authorizationWebhookCacheAuthorizedTtl?: number | string | undefined;
+  /**
+   * Kubeconfig of an API server that authorizes the requests that no other authorizer allows or denies
+   * (SubjectAccessReview), for a server behind it ([aggregation.md](aggregation.md)). Without `authorizationMode` it
+   * authorizes all requests.
+   *
+   * The path of a file. No default. Flag: `--authorization-kubeconfig`.
+   */
+  readonly authorizationKubeconfig?: string | undefined;
   /**
    * How long a decision of the webhook not to allow a request is cached; 30 seconds by default, 0 disables the cache.
    *

@@ -97,11 +97,11 @@ export class Aggregator {
     this.#soon(name, check);
   }
 
-  /** A Service has changed, or its endpoints. */
-  serviceChanged(namespace: string, name: string): void {
+  /** A Service has changed, or its endpoints. Without a name: those of any Service of the namespace. */
+  serviceChanged(namespace: string, name: string | undefined): void {
     for (const [registered, check] of this.#checks) {
       const service = this.#options.registrations.get(registered)?.remote?.service;
-      if (service?.namespace === namespace && service.name === name) this.#soon(registered, check);
+      if (service?.namespace === namespace && (name ?? service.name) === service.name) this.#soon(registered, check);
     }
   }
 

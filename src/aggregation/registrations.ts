@@ -62,13 +62,18 @@ interface Entry {
 /** What the APIServices register, by their names such as `v1.example.com`. */
 export class Registrations {
   readonly #builtIn: ReadonlyMap<string, Priorities>;
+  readonly #own: ReadonlySet<string>;
   readonly #entries = new Map<string, Entry>();
   #all: ReadonlyMap<string, Registration> | undefined;
   #remotes = 0;
 
-  /** `builtIn`: the priorities of built-in group versions that have no APIService, by its name. */
-  constructor(builtIn: ReadonlyMap<string, Priorities>) {
+  /**
+   * `builtIn`: the priorities of built-in group versions that have no APIService, by its name. `own`: the groups that no other
+   * server may serve, because nobody could change that back.
+   */
+  constructor(builtIn: ReadonlyMap<string, Priorities>, own: ReadonlySet<string>) {
     this.#builtIn = builtIn;
+    this.#own = own;
   }
 
   /** The group versions of all APIServices: the same map until one of them changes. */
@@ -103,7 +108,8 @@ export class Registrations {
     const isSameSpec = before?.spec === spec;
     if (isSameSpec && before.condition === condition) return false;
     const remote = isSameSpec ? before.registration.remote : undefined;
-    this.#put(name, { registration: registrationOf(object, remote), spec, condition });
+    const mayBeRemote = !this.#own.has(object.spec?.group ?? '');
+    this.#put(name, { registration: registrationOf(object, remote, mayBeRemote), spec, condition });
     // Another client may have removed the condition.
     return !isSameSpec || availableCondition(object) === undefined;
   }
@@ -127,10 +133,10 @@ export class Registrations {
 }
 
 /** `before`: the server behind of the same spec. */
-function registrationOf(object: APIService, before: RemoteServer | undefined): Registration {
+function registrationOf(object: APIService, before: RemoteServer | undefined, mayBeRemote: boolean): Registration {
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = object.spec ?? {};
   const condition = availableCondition(object);
-  const service = before?.service ?? serviceOf(object.spec ?? {});
+  const service = mayBeRemote ? (before?.service ?? serviceOf(object.spec ?? {})) : undefined;
   const available = condition?.status === 'True';
   return {
     group,

@@ -155,9 +155,12 @@ export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>):
   return `${encoded.join('/')}?${sorted.toString()}`;
 }
 
+/** Subresources whose responses may take as long as the client wants. */
+const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
 /** The time for a response (ms); undefined for one that may take as long as the client wants. @throws StatusError 400 */
 function deadlineOf({ request, info }: Call): number | undefined {
-  if (info.verb === 'watch' || request.upgrades) return undefined;
+  if (info.verb === 'watch' || request.upgrades || longRunning.has(info.resource?.subresource ?? '')) return undefined;
   const text = info.query.get('timeout') ?? '';
   if (text === '') return answerMs;
   let ms: number;

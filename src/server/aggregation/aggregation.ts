@@ -40,7 +40,7 @@ export interface ServerAggregation extends Aggregation {
 /** @throws StartError */
 export async function openAggregation(options: Options): Promise<ServerAggregation> {
   const { settings, backend, names, clock, log } = options;
-  const registrations = new Registrations(builtInPriorities(names));
+  const registrations = new Registrations(builtInPriorities(names), new Set(['', `apiregistration.${names.domain}`]));
   const services = serviceFinder(options);
   const certificate = await openProxyCertificate(settings, { clock, log });
   const relay: AggregatedRelay = createAggregatedRelay({
@@ -100,7 +100,9 @@ async function follow(
     registry
       .follow(
         id(`discovery.${domain}`, 'endpointslices'),
-        (namespace, _, slice) => aggregator.serviceChanged(namespace, slice?.metadata.labels?.[service] ?? ''),
+        // The Service of a deleted slice is not known.
+        (namespace, _, slice) =>
+          aggregator.serviceChanged(namespace, slice && (slice.metadata.labels?.[service] ?? '')),
         late,
       )
       .catch(ignore);

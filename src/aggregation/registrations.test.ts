@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { APIService } from '../types/apiregistration-v1.ts';
+import { Registrations } from './registrations.ts';
+
+const name = 'v1.example.com';
+const service = { namespace: 'n', name: 'x', port: 443 };
+const apiService = (spec: object = {}, status?: 'True' | 'False'): APIService =>
+  ({
+    metadata: { name },
+    spec: { group: 'example.com', version: 'v1', groupPriorityMinimum: 5, versionPriority: 6, service, ...spec },
+    ...(status && { status: { conditions: [{ type: 'Available', status, reason: 'R', message: '' }] } }),
+  }) as APIService;
+const documents = { resources: [{ resource: 'apples' }], openApiV2: undefined, openApiV3: undefined };
+
+const create = () =>
+  new Registrations(new Map([['v1.apps', { group: 9, version: 8 }]]), new Set(['', 'own.example.com']));
+
+describe('the registrations', () => {
+  it('are the same map until one of them changes', () => {
+    const registrations = create();
+    expect(registrations.set(name, apiService())).toBe(true);
+    const { all } = registrations;
+    registrations.set(name, apiService());
+    expect(registrations.all).toBe(all);
+    expect(registrations.set(name, apiService({}, 'True'))).toBe(false);
+    expect(registrations.all).not.toBe(all);
+  });
+
+  it('are checked when the spec changes, and when somebody removes the condition', () => {
+    const registrations = create();
+    registrations.set(name, apiService({}, 'True'));
+    expect(registrations.set(name, apiService({ caBundle: 'QQ==' }, 'True'))).toBe(true);
+    expect(registrations.set(name, apiService({ caBundle: 'QQ==' }, 'False'))).toBe(false);
+    expect(registrations.set(name, apiService({ caBundle: 'QQ==' }))).toBe(true);
+  });
+
+  it('have documents of a server that is available only', () => {
+    const registrations = create();
+    registrations.set(name, apiService({}, 'True'));
+    const remote = registrations.remote('example.com', 'v1');
+    registrations.learned(name, remote!.service, documents);
+    expect(registrations.remote('example.com', 'v1')?.documents).toEqual(documents);
+    registrations.set(name, apiService({}, 'False'));
+    expect(registrations.remote('example.com', 'v1')).toMatchObject({ available: false, documents: undefined });
+  });
+
+  it('ignore documents of a server that the APIService no longer names', () => {
+    const registrations = create();
+    registrations.set(name, apiService({}, 'True'));
+    const before = registrations.remote('example.com', 'v1')!.service;
+    registrations.set(name, apiService({ service: { ...service, name: 'y' } }, 'True'));
+    registrations.learned(name, before, documents);
+    expect(registrations.remote('example.com', 'v1')?.documents).toBeUndefined();
+  });
+
+  it('leave the core group and that of APIServices to this server', () => {
+    const registrations = create();
+    for (const group of ['', 'own.example.com']) {
+      registrations.set(`v1.${group}`, apiService({ group }, 'True'));
+      expect(registrations.remote(group, 'v1')).toBeUndefined();
+    }
+  });
+
+  it('have priorities of APIServices, or else of built-in or custom group versions', () => {
+    const registrations = create();
+    registrations.set(name, apiService());
+    expect(registrations.prioritiesOf('example.com', 'v1')).toEqual({ group: 5, version: 6 });
+    expect(registrations.prioritiesOf('apps', 'v1')).toEqual({ group: 9, version: 8 });
+    expect(registrations.prioritiesOf('other.example.com', 'v1')).toEqual({ group: 1000, version: 100 });
+    registrations.set(name, undefined);
+    expect(registrations.all.size).toBe(0);
+  });
+});

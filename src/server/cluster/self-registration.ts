@@ -40,32 +40,16 @@ const followed = [
 ] as const;
 
 /** Least delay after a change of APIServices or definitions (ms), and how many times longer than the last run it is. */
-const settlingMs = 300;
-const settlingFactor = 20;
+const settlingMs = 100;
+const settlingFactor = 5;
 
 export function createSelfRegistration(options: SelfRegistrationOptions): SelfRegistration {
   const { client, names, clock, log, closing } = options;
   const renewLease = createIdentityLease(options);
-  let registered: Registry['resources'] | undefined;
-  let changed = true;
-  let tookMs = 0;
+  const apiServices = apiServicesTask(options);
   let tracking = false;
   const tasks = {
-    APIServices: async () => {
-      const { resources } = options.registry;
-      if (resources === registered && !changed) return;
-      changed = false;
-      const started = clock.monotonic();
-      try {
-        await registerApiServices(options, registered === undefined);
-        registered = resources;
-      } catch (error) {
-        changed = true;
-        throw error;
-      } finally {
-        tookMs = clock.monotonic() - started;
-      }
-    },
+    APIServices: apiServices.run,
     'identity lease': renewLease,
     'client CA config map': async () => {
       const authorities = publishedAuthorities(options.settings, options.trusted.bundles);
@@ -99,10 +83,9 @@ export function createSelfRegistration(options: SelfRegistrationOptions): SelfRe
   };
   let waits = false;
   const reconcileSoon = () => {
-    changed = true;
-    if (waits || registered === undefined) return;
+    if (!apiServices.changed() || waits) return;
     waits = true;
-    clock.after(Math.max(settlingMs, settlingFactor * tookMs), () => {
+    clock.after(apiServices.settlingMs(), () => {
       waits = false;
       if (!closing()) void reconcile();
     });
@@ -117,5 +100,36 @@ export function createSelfRegistration(options: SelfRegistrationOptions): SelfRe
         if (registry.resourceOf(id) !== undefined) registry.follow(id, reconcileSoon).catch(() => {});
       }
     },
+  };
+}
+
+/** Reconciles the APIServices when the served resources have changed, or an APIService or definition has. */
+function apiServicesTask(options: SelfRegistrationOptions) {
+  const { registry, clock } = options;
+  let registered: Registry['resources'] | undefined;
+  let isStale = true;
+  let tookMs = 0;
+  return {
+    run: async () => {
+      const { resources } = registry;
+      if (resources === registered && !isStale) return;
+      isStale = false;
+      const started = clock.monotonic();
+      try {
+        await registerApiServices(options, registered === undefined);
+        registered = resources;
+      } catch (error) {
+        isStale = true;
+        throw error;
+      } finally {
+        tookMs = clock.monotonic() - started;
+      }
+    },
+    /** Returns false before the first run. */
+    changed: () => {
+      isStale = true;
+      return registered !== undefined;
+    },
+    settlingMs: () => Math.max(settlingMs, settlingFactor * tookMs),
   };
 }

@@ -92,7 +92,7 @@ const lyingDiscovery: Scenario = {
         shown.includes('"r999"') && !shown.includes('"r1000"'),
         'discovery shows other than the first 1,000 resources',
       );
-      hold(!/secrets"|__proto__|xxx/.test(shown), 'discovery shows names that are none');
+      hold(!/secrets"|__proto__|xxx/.test(shown), 'discovery shows invalid names');
       succeeded('the OpenAPI document', await client.http1(asAdmin('GET', '/openapi/v2')));
       const index = await client.http1(asAdmin('GET', '/openapi/v3'));
       hold(!index.body.includes('/evil'), 'the OpenAPI index of a built-in group is that of an extension');

@@ -19,7 +19,7 @@ describe('the address of a server behind', () => {
     });
   });
 
-  it('is none for a headless Service and for a port that the Service lacks', () => {
+  it('is an error for a headless Service and for a port that the Service lacks', () => {
     expect(() => clusterAddress(service({ ...web, clusterIP: 'None' }), 443)).toThrow(
       'cannot route to service with ClusterIP "None"',
     );

@@ -69,7 +69,9 @@ const openApiAggregator = { name: 'system:aggregator', groups: [] };
 const kubeAggregator = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
 interface Check {
+  /** Whether the check is in progress, or in the pause after it. */
   running: boolean;
+  /** Whether something has changed since the check began. */
   again: boolean;
   cancel: () => void;
 }
@@ -132,8 +134,12 @@ export class Aggregator {
       this.#etags.delete(name);
       return;
     }
-    check.running = false;
-    check.cancel = this.#options.clock.after(check.again ? pauseMs : checkMs, () => this.#soon(name, check));
+    // Changes during the pause are checked after it.
+    check.cancel = this.#options.clock.after(pauseMs, () => {
+      check.running = false;
+      if (check.again) this.#soon(name, check);
+      else check.cancel = this.#options.clock.after(checkMs, () => this.#soon(name, check));
+    });
   }
 
   async #check(name: string): Promise<void> {
@@ -222,7 +228,7 @@ export class Aggregator {
   }
 }
 
-/** What `read` finds in a JSON document; undefined when it is none. */
+/** What `read` finds in a JSON document; undefined when it cannot be parsed. */
 async function parsed<T>(bytes: Uint8Array, turns: Turns, read: (json: Json) => T): Promise<T | undefined> {
   try {
     return read((await inTurns(parseAnyJsonInSteps(bytes), turns)).value);

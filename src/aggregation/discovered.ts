@@ -12,7 +12,7 @@ const resourceName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 /**
  * The resources of a group version in an APIGroupDiscoveryList, in the form in which this server shows them; undefined when
- * the document is none, or the server behind does not know the resources of the version itself.
+ * it is another document, or the server behind does not know the resources of the version itself.
  */
 export function fromGroupList(document: Json, group: string, version: string): JsonObject[] | undefined {
   if (!isJsonObject(document) || document['kind'] !== 'APIGroupDiscoveryList') return undefined;

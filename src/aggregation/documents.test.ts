@@ -76,7 +76,7 @@ describe('the OpenAPI document of a server behind', () => {
     });
   });
 
-  it('contributes nothing when it is none', async () => {
+  it('contributes nothing when it is another document', async () => {
     expect(await partOf({ swagger: '3.0' })).toBeUndefined();
     expect(await partOf({ swagger: '2.0', paths: [], definitions: 7 })).toEqual({ paths: {}, definitions: {} });
     await expect(partOf(undefined)).rejects.toThrow(TypeError);

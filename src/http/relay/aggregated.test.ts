@@ -15,7 +15,7 @@ describe('the path that a server behind is asked for', () => {
   });
 
   it.each(['/..', '/%2e%2e/pears', '/./a', '//a', '/a%2F..%2F..', '/a/%2E'])(
-    'is none with the segments of %s',
+    'is refused when it ends in %s',
     (rest) => {
       expect(() => there(apples + rest)).toThrow('must not have empty segments, "." or ".."');
     },

@@ -136,8 +136,8 @@ function questionHeaders({ path, accept, user, forwarded, etag = '' }: Question,
 }
 
 /**
- * The path and query that the server behind is asked for: what was authorized, encoded anew, so that both servers read the
- * same path. @throws StatusError 400 for segments that might be resolved there: empty ones, `.` and `..`
+ * The path and query that the server behind is asked for: the path that was authorized, encoded again, so that both servers read
+ * the same path. @throws StatusError 400 for segments that might be resolved there: empty ones, `.` and `..`
  */
 export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>): string {
   const segments = path.split('/');

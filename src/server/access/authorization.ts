@@ -73,7 +73,11 @@ export async function openAuthorization(
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const path = settings.authorizationConfig;
   if (path !== undefined) return openFromFile(path, settings, dependencies);
-  const { authorize, types, close } = await openChain(configuredByFlags(settings, dependencies.names), settings, dependencies);
+  const { authorize, types, close } = await openChain(
+    configuredByFlags(settings, dependencies.names),
+    settings,
+    dependencies,
+  );
   return { authorize, usesNodes: types.has('Node'), close: async () => close() };
 }
 

@@ -37,7 +37,9 @@ async function configOf(settings: TokenWebhookSettings, { domain }: Names) {
   const { authenticationKubeconfig: kubeconfig, authenticationTokenWebhookConfigFile: path } = settings;
   if (kubeconfig !== undefined) {
     if (path !== undefined) {
-      throw new StartError('--authentication-kubeconfig and --authentication-token-webhook-config-file exclude each other');
+      throw new StartError(
+        '--authentication-kubeconfig and --authentication-token-webhook-config-file exclude each other',
+      );
     }
     const config = await readWebhookConfig('--authentication-kubeconfig', kubeconfig);
     const url = new URL(`/apis/authentication.${domain}/v1/tokenreviews`, config.url);

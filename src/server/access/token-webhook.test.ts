@@ -218,6 +218,28 @@ describe('a token webhook', () => {
   });
 });
 
+describe('the API server of --authentication-kubeconfig', () => {
+  const delegates = (path: string) => ({
+    authenticationTokenWebhookConfigFile: undefined,
+    authenticationKubeconfig: path,
+  });
+
+  it('tells who a token belongs to, by a review of v1 at its own path', async () => {
+    const { path, reviews, urls } = await startWebhook(() => good);
+    const server = await start(path, delegates(path));
+    expect(await whoIs(server, 'abc')).toMatchObject({ status: { userInfo: { username: 'ada' } } });
+    expect(reviews[0]?.apiVersion).toBe('authentication.k8s.io/v1');
+    expect(urls).toEqual(['/apis/authentication.k8s.io/v1/tokenreviews?timeout=30s']);
+  });
+
+  it('takes the place of a webhook', async () => {
+    const { path } = await startWebhook(() => good);
+    await expect(start(path, { authenticationKubeconfig: path })).rejects.toThrow(
+      '--authentication-kubeconfig and --authentication-token-webhook-config-file exclude each other',
+    );
+  });
+});
+
 it.each([
   ['v2', 'unsupported authentication webhook version "v2", supported versions are "v1", "v1beta1"'],
   ['', 'unsupported authentication webhook version "", supported versions are "v1", "v1beta1"'],

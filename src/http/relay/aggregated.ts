@@ -168,7 +168,7 @@ function deadlineOf({ request, info }: Call): number | undefined {
     ms = Number(parseDuration(text) / 1_000_000n);
   } catch {
     throw statusError.badRequest(
-      `invalid timeout specified in the request URL: ${JSON.stringify(text)} is no duration`,
+      `invalid timeout specified in the request URL: ${JSON.stringify(text)} is not a duration`,
     );
   }
   return ms > 0 ? Math.min(ms, answerMs) : answerMs;

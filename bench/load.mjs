@@ -6,7 +6,7 @@ import tls from 'node:tls';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
- * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean }} Requests
+ * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, refusals?: boolean, at?: number }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
  * @typedef {Server & { kind: 'fanout', others?: Server[], watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
@@ -74,7 +74,10 @@ function responses(socket, done) {
   });
 }
 
-/** With `timed`, `times` has the latency of each request (ms), in ascending order. @param {Requests} job */
+/**
+ * With `timed`, `times` has the latency of each request (ms), in ascending order. With `refusals`, those with 429 are no
+ * failures. `at`: when the first requests are sent (ms since 1970), if connections are open by then. @param {Requests} job
+ */
 async function requests(job) {
   let count = 0;
   let failed = 0;
@@ -89,6 +92,7 @@ async function requests(job) {
     return request(job, job.method, own(job.path), job.body === undefined ? undefined : own(job.body));
   };
   const sockets = await Promise.all(Array.from({ length: job.connections }, () => connect(job)));
+  await new Promise((resolve) => setTimeout(resolve, (job.at ?? 0) - Date.now()));
   const started = process.hrtime.bigint();
   const stop = Date.now() + job.seconds * 1000;
   await Promise.all(
@@ -103,8 +107,8 @@ async function requests(job) {
           socket.on('error', reject);
           responses(socket, (status) => {
             count++;
-            if (job.timed) times.push(performance.now() - began);
-            if (status >= 300) failed++;
+            if (job.timed) times.push(Math.round((performance.now() - began) * 1e3) / 1e3);
+            if (status >= 300 && !(job.refusals && status === 429)) failed++;
             if (Date.now() < stop) send();
             else resolve(undefined);
           });
@@ -228,5 +232,6 @@ async function idle(job) {
 /** @type {Requests | Fanout | Idle} */
 const job = JSON.parse(process.argv[2] ?? '{}');
 const result = job.kind === 'fanout' ? fanout(job) : job.kind === 'idle' ? idle(job) : requests(job);
-console.log(JSON.stringify(await result));
+const text = JSON.stringify(await result);
+await new Promise((written) => process.stdout.write(text, written));
 process.exit(0);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { customTypes } from './definitions.mjs';
 import { etcdRows } from './etcd.mjs';
+import { noisy } from './noisy.mjs';
 import {
   bare,
   bind,
@@ -463,6 +464,7 @@ export const rows = {
   testServer,
   listLatency,
   many,
+  noisy,
   customTypes,
   ...etcdRows,
 };

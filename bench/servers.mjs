@@ -20,7 +20,13 @@ const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
 const token = 'bench-token-of-an-administrator';
 /** The token of a user whose rights come from roles. */
 export const userToken = 'bench-token-of-an-ordinary-user';
-const tokens = `${token},bench,bench,"system:masters"\n${userToken},user-0,user-0,"group-0"\n`;
+/** The tokens of users of the row `noisy`, by name. */
+export const tenantTokens = { noisy: 'bench-noisy', quiet: 'bench-quiet', 'system:kube-scheduler': 'bench-scheduler' };
+const tokens = [
+  `${token},bench,bench,"system:masters"`,
+  `${userToken},user-0,user-0,"group-0"`,
+  ...Object.entries(tenantTokens).map(([name, own]) => `${own},${name},${name}`),
+].join('\n');
 writeFileSync(join(folder, 'tokens.csv'), tokens, { mode: 0o600 });
 
 export const configMaps = '/api/v1/namespaces/bench/configmaps';

@@ -59,8 +59,14 @@ let busy: OrchServer;
 let series: Scraped;
 let scrapes: readonly string[] = [];
 
-const send = async (server: OrchServer, method: string, url: string, body?: object): Promise<string> => {
-  const headers = { 'content-type': 'application/json' };
+const send = async (
+  server: OrchServer,
+  method: string,
+  url: string,
+  body?: object,
+  more: { readonly [name: string]: string } = {},
+): Promise<string> => {
+  const headers = { 'content-type': 'application/json', ...more };
   const given = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
   const response = await server.client.request({ method, url, headers, ...given });
   const pieces: Uint8Array[] = [];
@@ -151,21 +157,49 @@ async function startBusy(): Promise<{ readonly server: OrchServer; readonly work
   };
 }
 
-/** A server with small limits over a store that fails now and then. */
+const flowGroup = 'flowcontrol.apiserver.k8s.io/v1';
+/** A priority level that refuses more than one request at a time, and the schema that sends jane's requests there. */
+const narrowLevel = {
+  metadata: { name: 'narrow' },
+  spec: {
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } },
+  },
+};
+const narrowSchema = {
+  metadata: { name: 'narrow' },
+  spec: {
+    priorityLevelConfiguration: { name: 'narrow' },
+    matchingPrecedence: 100,
+    rules: [
+      {
+        subjects: [{ kind: 'User', user: { name: 'jane' } }],
+        nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+      },
+    ],
+  },
+};
+
+/** A server that refuses requests of a user, over a store that fails now and then. */
 async function startNarrow(): Promise<{
   readonly server: OrchServer;
   readonly work: (round: string) => Promise<void>;
 }> {
   const link = storeLink(openMemoryStore({ clock: systemClock }));
-  const settings = { apiDomain: 'k8s.io', controllers: '-*', maxMutatingRequestsInflight: 1 };
+  const settings = { apiDomain: 'k8s.io', controllers: '-*' };
   const server = await createServer(settings, { store: link.store });
   open.push(server);
+  await send(server, 'POST', `/apis/${flowGroup}/prioritylevelconfigurations`, narrowLevel);
+  await send(server, 'POST', `/apis/${flowGroup}/flowschemas`, narrowSchema);
+  const asJane = { 'impersonate-user': 'jane' };
   return {
     server,
     async work(round) {
-      await Promise.all(['a', 'b', 'c'].map((name) => send(server, 'POST', maps, metadata(`${round}-${name}`))));
+      await Promise.all([1, 2, 3].map(() => send(server, 'GET', '/version', undefined, asJane)));
+      // From here on the cache of config maps is filled.
+      await send(server, 'POST', maps, metadata(`${round}-a`));
       link.become('refused');
-      await send(server, 'POST', maps, metadata(`${round}-d`));
+      await send(server, 'POST', maps, metadata(`${round}-b`));
       link.become('up');
       await vi.waitFor(async () => expect(await send(server, 'GET', '/readyz')).toBe('ok'), { timeout: 10_000 });
     },

@@ -8,6 +8,7 @@ import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
+import { floodOfUserScenarios } from './flood-of-user.ts';
 import { floodScenarios } from './floods.ts';
 import { largeObjectScenarios } from './large-objects.ts';
 import { massScenarios } from './masses.ts';
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   ...accessScenarios,
   ...connectionScenarios,
   ...floodScenarios,
+  ...floodOfUserScenarios,
   ...bodyScenarios,
   ...objectScenarios,
   ...largeObjectScenarios,

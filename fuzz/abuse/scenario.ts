@@ -139,14 +139,17 @@ export async function usable(client: Client, collection: string, name: string): 
   hold(status === 404, `${path} is still there after it was deleted`);
 }
 
+/** The metrics of requests in progress that are not zero. */
+const inProgress =
+  /^apiserver_(?:current_inflight_requests|longrunning_requests|flowcontrol_current_(?:executing|inqueue)_\w+)\{.*\} [1-9]\d*$/gm;
+
 /** Requests that still count as in flight a few seconds after the attack. */
 export async function heldPlaces(client: Client): Promise<string[]> {
   for (let i = 0; ; i++) {
     const { body } = await client.http1(asAdmin('GET', '/metrics'));
-    const gauges =
-      body.toString().match(/^apiserver_(?:current_inflight|longrunning)_requests\{.*\} [1-9]\d*$/gm) ?? [];
-    // The scrape itself is in flight.
-    const held = gauges.filter((line) => !/readOnly.* 1$/.test(line));
+    const gauges = body.toString().match(inProgress) ?? [];
+    // The scrape itself is in flight, and has a seat.
+    const held = gauges.filter((line) => !/(?:readOnly|="exempt").* 1$/.test(line));
     if (held.length === 0 || i === 20) return held.map((line) => `still under way: ${line}`);
     await sleep(500);
   }

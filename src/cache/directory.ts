@@ -62,6 +62,15 @@ export class Directory {
     }
   }
 
+  /**
+   * The number of members that a change of an object may match, those aside that select by a field. Without a name: of
+   * any object of the namespace.
+   */
+  count(namespace: string, name: string): number {
+    const named = name === '' ? 0 : sizeOf(this.#byName, name) + sizeOf(this.#byObject, `${namespace}/${name}`);
+    return this.#all.size + sizeOf(this.#byNamespace, namespace) + named;
+  }
+
   #place({ namespace, name, field }: Selection): [Group | undefined, string] {
     if (namespace && name) return [this.#byObject, `${namespace}/${name}`];
     if (name) return [this.#byName, name];
@@ -70,6 +79,8 @@ export class Directory {
     return namespace ? [this.#byNamespace, namespace] : [undefined, ''];
   }
 }
+
+const sizeOf = (group: Group, key: string): number => group.get(key)?.size ?? 0;
 
 function offerTo(members: Set<Member> | undefined, change: Change): void {
   if (members === undefined) return;

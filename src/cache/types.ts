@@ -100,6 +100,8 @@ export interface WatchCache {
    * history it needs is compacted or damaged, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
+  /** The number of subscriptions that a change of this object may concern. An empty name: of a new object. */
+  watching(namespace: string, name: string): number;
   /**
    * Calls `listener` from now on with every written or deleted object, as part of the change: before anybody who waits
    * for its revision continues. The listener must not throw.

@@ -93,6 +93,10 @@ class Cache implements WatchCache {
     return { loads, received, replayed, cutOff, subscribers: open.size, windowChanges, windowBytes };
   }
 
+  watching(namespace: string, name: string): number {
+    return this.#hub.directory.count(namespace, name);
+  }
+
   get damage(): StatusError | undefined {
     return this.#damage;
   }

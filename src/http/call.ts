@@ -1,6 +1,7 @@
 import type { Registrations, RemoteServer } from '../aggregation/index.ts';
 import type { AuditContext, Auditor } from '../audit/index.ts';
 import type { Authenticator, Authorizer } from '../auth/index.ts';
+import type { FlowControl } from '../fairness/index.ts';
 import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Tracer } from '../tracing/index.ts';
@@ -54,6 +55,8 @@ export interface HandlerOptions {
   /** Whether the server starts: no request counts as slow then. */
   readonly isStarting?: () => boolean;
   readonly metrics: Metrics;
+  /** Absent: requests have no seats, and the limits of requests in flight apply. */
+  readonly flowControl?: FlowControl | undefined;
   /** Serves non-resource requests. */
   readonly nonResource: NonResourceHandler;
   /** Forwards requests to kubelets, pods and services. */

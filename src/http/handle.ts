@@ -1,7 +1,6 @@
 import type { AuditContext } from '../audit/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, Stage, Stages, StatusError, scheduler, shorten, statusError, type User } from '../meta/index.ts';
-import type { Resource } from '../registry/index.ts';
 import {
   AuthorizationError,
   authenticateRequest,
@@ -13,15 +12,18 @@ import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
 import { failureAnswers } from './codecs/negotiation.ts';
+import { flowClassOf, isHealthCheck } from './flow-class.ts';
 import { impersonate } from './impersonate.ts';
-import { type FlowClass, Reservation } from './limits.ts';
+import { Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
 import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
 import type { RequestSeries } from './metrics/request-metrics.ts';
 import { slowRequestLog } from './metrics/slow-requests.ts';
+import { Overload, overloadAnswer } from './overload.ts';
 import { relayAt } from './relay/relay-at.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
+import { createSeats, type Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
@@ -32,6 +34,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const serving = createServing(options);
   const verbs = createVerbs(serving);
+  const findSeat = createSeats(options);
   const conclude = createConclusion(options);
 
   return async (request) => {
@@ -46,6 +49,7 @@ export function createHandler(options: HandlerOptions): Handler {
       warnings.add(text);
     };
     let audit: AuditContext | undefined;
+    let seat: Seat | undefined;
     let reservation: Reservation | undefined;
     let response: ApiResponse;
     try {
@@ -75,10 +79,12 @@ export function createHandler(options: HandlerOptions): Handler {
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
       }
-      // Limit the requests in flight. A mutating request is counted once its body has arrived.
+      // Wait for a seat, and limit the requests in flight. A mutating request has them once its body has arrived.
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
-      reservation = new Reservation(metrics.inFlight, user, flowClass);
-      if (flowClass !== 'mutating' || path === undefined) reservation.enter();
+      seat = findSeat(flowClass, { request, info, resource, attributes });
+      reservation = new Reservation(metrics.inFlight, user, isHealthCheck(info) ? undefined : flowClass, seat);
+      const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
+      if (entering !== undefined) await entering;
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
       // Authorize.
       stages.enter(Stage.authorization);
@@ -91,16 +97,16 @@ export function createHandler(options: HandlerOptions): Handler {
         response = await largeResponse(response, call, compress);
       }
     } catch (error) {
-      progress.terminated = reservation?.refused === true || isTimeout(error);
+      progress.terminated = error instanceof Overload || isTimeout(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = errorAnswer(serving, request, progress, error, audit);
     }
     const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
     if (recording !== undefined) await recording;
-    // The response of a kubelet to an upgrade is passed on as it is.
-    if (response.tunnel === undefined) response = { ...response, headers: { ...response.headers, 'audit-id': id } };
+    response = withAuditId(response, id, seat);
     if (warnings !== undefined) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
+    reservation?.leaveSeat();
     stages.enter(Stage.response);
     return deliver(request, response, reservation, (size, error) => {
       reservation?.release();
@@ -132,6 +138,12 @@ const auditIdForm = /^[\x20-\x7e]{1,256}$/;
 function auditIdOf({ headers }: ApiRequest, random: HandlerOptions['random']): string {
   const id = headers['audit-id'];
   return id !== undefined && auditIdForm.test(id) ? id : random.uuid();
+}
+
+/** Adds the Audit-ID and the headers of the seat, except to the response of a kubelet to an upgrade. */
+function withAuditId(response: ApiResponse, id: string, seat: Seat | undefined): ApiResponse {
+  if (response.tunnel !== undefined) return response;
+  return { ...response, headers: { ...response.headers, 'audit-id': id, ...seat?.headers } };
 }
 
 type OnEnd = (size: number, error: unknown) => void;
@@ -178,9 +190,6 @@ function trackBody(
   return trackedBody;
 }
 
-/** A response that is built for one client counts as one more request for each of these (bytes). */
-const bytesPerRequest = 512 * 1024;
-
 /** The state of a request, for metrics and the log. */
 interface Progress {
   readonly started: number;
@@ -223,10 +232,10 @@ const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
 /** Responses up to this size are never compressed (bytes). */
 const maxUncompressedBytes = 64 * 1024;
 
-/** A large response that is built for one client counts as several requests, after compression. */
+/** The memory of a large response that is built for one client is counted, after compression. */
 async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
   const result = compress ? await compressResponse(response, request, user) : response;
-  if (typeof result.body === 'string') reservation.enter(Math.floor(result.body.length / bytesPerRequest));
+  if (typeof result.body === 'string') reservation.addResponse(result.body.length);
   return result;
 }
 
@@ -278,17 +287,6 @@ const unknownRequest: RequestInfo = {
   selectors: {},
   selectorLength: 0,
 };
-
-/** The flow class of a request. Undefined for health checks, which are served at any load. */
-function flowClassOf(
-  { verb, path, resource: place }: RequestInfo,
-  resource: Resource | undefined,
-): FlowClass | undefined {
-  if (place === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
-  if (place !== undefined && resource?.connections.has(place.subresource)) return 'proxied';
-  if (verb === 'watch') return 'longRunning';
-  return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
-}
 
 /** Audits a request that failed to authenticate, unless its URL is invalid. */
 function auditUnauthenticated(
@@ -351,6 +349,10 @@ function errorAnswer(
   audit: AuditContext | undefined,
 ): ApiResponse {
   if (error instanceof StatusError) {
+    if (error instanceof Overload) {
+      audit?.responseStatus(error.toStatus());
+      return overloadAnswer(error);
+    }
     if (error.code >= 500 && error.cause !== undefined) {
       log.error(error.message, { auditID, method: request.method, path: shorten(info.path), error: error.cause });
     }

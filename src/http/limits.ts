@@ -1,14 +1,17 @@
 /** The limits on what requests may take of the server at the same time. */
 import { systemMasters } from '../auth/index.ts';
-import { statusError, type User } from '../meta/index.ts';
+import type { User } from '../meta/index.ts';
+import type { FlowClass } from './flow-class.ts';
+import { Overload } from './overload.ts';
+import type { Seat } from './seat.ts';
 import type { ApiRequest } from './types.ts';
 
 /**
  * The maxima of all requests in progress. A user may take no more of each than remains free for all others; members of
- * `system:masters` may take all of it.
+ * `system:masters` may take all of it, and their gets, lists and mutating requests are not limited.
  */
 export interface InFlightLimits {
-  /** Gets and lists, until the client has read the response. A large response counts as several. */
+  /** Gets and lists, until the client has read the response. */
   readonly readOnly: number;
   /** Mutating requests, from the arrival of the body until the client has read the response. */
   readonly mutating: number;
@@ -18,14 +21,13 @@ export interface InFlightLimits {
   readonly proxied: number;
   /** Bytes of request bodies, from their first byte until the end of the request. */
   readonly receiving: number;
+  /** Bytes of large responses that are built for one client, until it has read them. */
+  readonly responses: number;
   /** Bytes of responses that clients have yet to read from their connections. */
   readonly unread: number;
   /** Bytes of the selectors of lists and watches in progress. */
   readonly selectors: number;
 }
-
-/** The flow class in which a request is counted. */
-export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
 export interface InFlight {
   readonly limits: { readonly [name in keyof InFlightLimits]: FairLimit };
@@ -38,6 +40,7 @@ export const createInFlight = (limits: InFlightLimits): InFlight => ({
     longRunning: new FairLimit(limits.longRunning),
     proxied: new FairLimit(limits.proxied),
     receiving: new FairLimit(limits.receiving),
+    responses: new FairLimit(limits.responses),
     unread: new FairLimit(limits.unread),
     selectors: new FairLimit(limits.selectors),
   },
@@ -74,7 +77,7 @@ export class FairLimit {
   /** Takes an amount if it fits; `release` must follow. Otherwise counts a refusal. */
   tryTake(key: string, amount: number, exempt = false): boolean {
     const isFitting = this.check(key, amount, exempt);
-    if (isFitting) this.#take(key, amount);
+    if (isFitting) this.take(key, amount);
     return isFitting;
   }
 
@@ -100,7 +103,7 @@ export class FairLimit {
    */
   takeOrWait(key: string, waiter: Waiter): (() => void) | undefined {
     if (this.#mayTake(key, waiter)) {
-      this.#take(key, waiter.amount);
+      this.take(key, waiter.amount);
       return undefined;
     }
     const waiters = this.#waiters.get(key) ?? new Set();
@@ -113,7 +116,8 @@ export class FairLimit {
     return amount <= free && (exempt || (this.#amounts.get(key) ?? 0) + amount <= free);
   }
 
-  #take(key: string, amount: number): void {
+  /** Takes an amount whether it fits or not; `release` must follow. */
+  take(key: string, amount: number): void {
     this.#used += amount;
     this.#amounts.set(key, (this.#amounts.get(key) ?? 0) + amount);
   }
@@ -133,7 +137,7 @@ export class FairLimit {
       for (const waiter of waiters) {
         if (!this.#mayTake(key, waiter)) break;
         this.#removeWaiter(key, waiter);
-        this.#take(key, waiter.amount);
+        this.take(key, waiter.amount);
         waiter.onTaken();
       }
     }
@@ -143,32 +147,72 @@ export class FairLimit {
 /** The smallest amount that a body counts as (bytes): a request takes memory in addition to its body. */
 const minBodyBytes = 16 * 1024;
 
-/** The amounts of the limits that one request has taken, until all are released at once. */
+/** Responses from this size on are counted (bytes). */
+const minResponseBytes = 512 * 1024;
+
+/** The seat of one request, and the amounts of the limits that it has taken, until all are released at once. */
 export class Reservation {
   readonly #limits: InFlight['limits'];
   readonly #user: string;
   readonly #exempt: boolean;
   /** Undefined: the request is served at any load. */
   readonly #flowClass: FlowClass | undefined;
-  /** Whether the request was refused because of a limit. */
-  refused = false;
+  /** Whether the request is counted in its flow class without being limited. */
+  readonly #isUnlimited: boolean;
+  /** Undefined: it needs none. */
+  readonly #seat: Seat | undefined;
   #requests = 0;
   #bodyBytes = 0;
   #selectorBytes = 0;
+  #responseBytes = 0;
 
-  constructor({ limits }: InFlight, { name, groups }: User, flowClass: FlowClass | undefined) {
+  constructor({ limits }: InFlight, { name, groups }: User, flowClass: FlowClass | undefined, seat?: Seat) {
     this.#limits = limits;
     this.#user = name;
     this.#exempt = groups.includes(systemMasters);
     this.#flowClass = flowClass;
+    this.#isUnlimited = this.#exempt && (flowClass === 'readOnly' || flowClass === 'mutating');
+    this.#seat = seat;
   }
 
-  /** Counts the request in its flow class: a large one as several. @throws StatusError 429 */
-  enter(requests = 1): void {
+  /**
+   * Takes the seat of the request, at once or after a wait, and counts it in its flow class. One with a body does so once
+   * it has arrived (`receive`), and must only fit into its flow class now.
+   * @throws StatusError 429
+   */
+  begin(hasBody: boolean): Promise<void> | undefined {
+    if (!hasBody) return this.#enter();
+    this.#check();
+    return undefined;
+  }
+
+  #enter(): Promise<void> | undefined {
+    const waiting = this.#seat?.take();
+    if (waiting !== undefined) return waiting.then(() => this.#count());
+    this.#count();
+    return undefined;
+  }
+
+  /** Gives the seat back: the response is ready. */
+  leaveSeat(): void {
+    this.#seat?.release();
+  }
+
+  /** @throws StatusError 429 when the request may not be counted in its flow class now */
+  #check(): void {
     const flowClass = this.#flowClass;
-    if (flowClass === undefined || requests === 0) return;
-    if (!this.#limits[flowClass].tryTake(this.#user, requests, this.#exempt)) this.#refuse();
-    this.#requests += requests;
+    if (flowClass === undefined || this.#isUnlimited) return;
+    if (!this.#limits[flowClass].check(this.#user, 1, this.#exempt)) throw new Overload();
+  }
+
+  /** Counts the request in its flow class. */
+  #count(): void {
+    const flowClass = this.#flowClass;
+    if (flowClass === undefined) return;
+    const limit = this.#limits[flowClass];
+    if (this.#isUnlimited) limit.take(this.#user, 1);
+    else if (!limit.tryTake(this.#user, 1, this.#exempt)) throw new Overload();
+    this.#requests++;
   }
 
   /**
@@ -179,13 +223,13 @@ export class Reservation {
   async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
     const { coming = 0 } = request;
     if (coming > 0) {
-      const flowClass = this.#flowClass;
-      if (flowClass !== undefined && !this.#limits[flowClass].check(this.#user, 1, this.#exempt)) this.#refuse();
+      this.#check();
       // A body of unknown length counts as it arrives.
       this.#addBody(coming === Number.POSITIVE_INFINITY ? 0 : Math.min(coming, limit));
     }
     const body = await request.body(limit, (bytes) => this.#addBody(bytes));
-    this.enter();
+    const waiting = this.#enter();
+    if (waiting !== undefined) await waiting;
     return body;
   }
 
@@ -193,7 +237,7 @@ export class Reservation {
   #addBody(bytes: number): void {
     const more = Math.max(1, Math.ceil(bytes / minBodyBytes)) * minBodyBytes - this.#bodyBytes;
     if (more <= 0) return;
-    if (!this.#limits.receiving.tryTake(this.#user, more, this.#exempt)) this.#refuse();
+    if (!this.#limits.receiving.tryTake(this.#user, more, this.#exempt)) throw new Overload();
     this.#bodyBytes += more;
   }
 
@@ -201,9 +245,16 @@ export class Reservation {
   addSelectors(bytes: number): void {
     if (bytes === 0) return;
     if (!this.#limits.selectors.tryTake(this.#user, bytes, this.#exempt)) {
-      this.#refuse(' (too much memory is taken by the selectors of your lists and watches)');
+      throw new Overload(' (too much memory is taken by the selectors of your lists and watches)');
     }
     this.#selectorBytes += bytes;
+  }
+
+  /** Counts the memory of a large response that is built for this request (bytes). @throws StatusError 429 */
+  addResponse(bytes: number): void {
+    if (bytes < minResponseBytes) return;
+    if (!this.#limits.responses.tryTake(this.#user, bytes, this.#exempt)) throw new Overload();
+    this.#responseBytes += bytes;
   }
 
   /**
@@ -226,10 +277,6 @@ export class Reservation {
     }
     if (this.#bodyBytes > 0) this.#limits.receiving.release(this.#user, this.#bodyBytes);
     if (this.#selectorBytes > 0) this.#limits.selectors.release(this.#user, this.#selectorBytes);
-  }
-
-  #refuse(detail = ''): never {
-    this.refused = true;
-    throw statusError.tooManyRequests(`Too many requests, please try again later.${detail}`, 1);
+    if (this.#responseBytes > 0) this.#limits.responses.release(this.#user, this.#responseBytes);
   }
 }

@@ -75,7 +75,12 @@ import { volumeAttachments } from './storage/volume-attachments.ts';
 import { volumeAttributesClasses } from './storage/volume-attributes-classes.ts';
 import { storageVersionMigrations } from './storagemigration/storage-version-migrations.ts';
 
-export { bootstrapFlowObjects } from './flowcontrol/bootstrap-objects.ts';
+export {
+  bootstrapFlowObjects,
+  flowUpdateAnnotation,
+  mandatoryFlows,
+  mandatoryLevels,
+} from './flowcontrol/bootstrap-objects.ts';
 
 /** An API group, its kinds, and how clients rank it against the other groups. */
 export interface BuiltinGroup {

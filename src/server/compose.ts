@@ -4,6 +4,7 @@ import { type AllocationOptions, createAllocations } from '../allocation/index.t
 import type { Auditor } from '../audit/index.ts';
 import { identityHeaders, NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
+import type { FlowControl } from '../fairness/index.ts';
 import {
   authorizationObserver,
   type ConnectionCounts,
@@ -48,6 +49,7 @@ import { certificateExpiries, readKubeletTrust, type Tls } from './certificates/
 import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { type ClusterIdentity, openIdentity } from './cluster/cluster-identity.ts';
 import { componentStatuses, probeOthers } from './cluster/component-status.ts';
+import { openFlowControl } from './cluster/flow-control.ts';
 import type { PostStartHooks } from './cluster/post-start-hooks.ts';
 import { localComponents } from './cluster/run-controllers.ts';
 import { type Dependencies, type Log, logOf, type StartObserver } from './dependencies.ts';
@@ -79,6 +81,8 @@ export interface ServerComponents {
   readonly store: Store;
   readonly registry: Registry;
   readonly inFlight: InFlight;
+  /** Undefined: requests have no seats. */
+  readonly flowControl: FlowControl | undefined;
   readonly nodeProxy: NodeProxy;
   readonly aggregation: ServerAggregation;
   readonly yaml: YamlThread;
@@ -144,9 +148,10 @@ async function constructParts(composition: Composition, backend: Backend) {
   const fakeNodes = fakeNodeCount(settings);
 
   const usage = createUsageReader();
-  const counts = serverCounts(state, usage, identity, names, backend);
+  const counts = serverCounts(state, usage, identity, names, backend, () => flowControl);
   const inFlight = createInFlight(inFlightLimits(settings, await readFileLimit()));
   const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
+  const flowControl = openFlowControl(settings, clock, metrics);
 
   const ownWebhooks = registeredWebhooks(webhookServices({ backend, names, clock, random, fakeNodes }));
   const webhooks = interceptWebhooks?.(ownWebhooks) ?? ownWebhooks;
@@ -209,6 +214,7 @@ async function constructParts(composition: Composition, backend: Backend) {
     counts,
     inFlight,
     metrics,
+    flowControl,
     webhooks,
     access,
     roles,
@@ -243,6 +249,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
     store: opened.store,
     registry,
     inFlight: parts.inFlight,
+    flowControl: parts.flowControl,
     nodeProxy: parts.nodeProxy,
     aggregation: parts.aggregation,
     yaml,
@@ -297,7 +304,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
 /** The handler of all requests, and the thread that reads YAML for it. */
 function createHandlers(
   { settings, state, names, clock, random, log }: Composition,
-  { metrics, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
+  { metrics, flowControl, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
   { registry, checks: store }: Backend,
   encryptionChecks: readonly HealthCheck[],
 ): { readonly yaml: YamlThread; readonly handler: Handler } {
@@ -312,6 +319,7 @@ function createHandlers(
     describe,
     health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
     profiler: settings.profiling ? createProfiler(clock) : undefined,
+    flowControl,
     flags: settings.profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
     version: apiVersion(),
     serverAddress: () => state.address,
@@ -324,6 +332,7 @@ function createHandlers(
     clock,
     random,
     metrics,
+    flowControl,
     authorize: authorization.authorize,
     authenticate: access.authenticate,
     auditor,
@@ -340,11 +349,19 @@ function createHandlers(
 }
 
 /** The counters of a server, and the state of it that its metrics show. */
-const serverCounts = (state: ServerState, usage: UsageReader, identity: string, names: Names, backend: Backend) => {
+const serverCounts = (
+  state: ServerState,
+  usage: UsageReader,
+  identity: string,
+  names: Names,
+  backend: Backend,
+  flowControl: () => FlowControl | undefined,
+) => {
   const empty = emptyCounts();
   return {
     ...empty,
     identity,
+    flowControl,
     build: buildInfo(),
     readUsage: usage.read,
     certificates: () => certificateExpiries(state.tls()),

@@ -12,6 +12,7 @@ import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
 import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './cluster/default-service.ts';
+import { createFlowTasks, type FlowTasks } from './cluster/flow-tasks.ts';
 import { PostStartHooks } from './cluster/post-start-hooks.ts';
 import { runControllers } from './cluster/run-controllers.ts';
 import {
@@ -227,7 +228,7 @@ async function bootstrap(
       readonly settings: ServerSettings;
       readonly client: Client;
     },
-  { service, ensurePolicy, customResources, hooks }: Tasks,
+  { service, ensurePolicy, customResources, flows, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, client, log, rightsLoaded, starting } = shared;
   await shared.noteRevision();
@@ -237,7 +238,7 @@ async function bootstrap(
     ensurePolicy(),
     customResources.start(),
   ]);
-  await rightsLoaded;
+  await Promise.all([rightsLoaded, flows.load()]);
   hooks.done(
     'start-system-namespaces-controller',
     'scheduling/bootstrap-system-priority-classes',
@@ -312,6 +313,11 @@ const repairRetryMs = 1_000;
 const policyRetryMs = 10_000;
 /** Interval at which the latest revision of the store is recorded (ms). */
 const noteRevisionMs = 10_000;
+/** Interval at which the bootstrap objects of flow control are reconciled (ms). */
+const flowObjectsMs = 60_000;
+const firstFlowObjectsMs = 2_000;
+/** Interval at which priority levels lend and borrow seats (ms). */
+const adjustSeatsMs = 10_000;
 /** Interval of the self-registration (ms), and delay of its first run, which must not slow the startup. */
 const registrationMs = 5_000;
 const firstRegistrationMs = 1_000;
@@ -321,6 +327,7 @@ interface Tasks {
   readonly registration: SelfRegistration;
   readonly ensurePolicy: () => Promise<void>;
   readonly customResources: CustomResources;
+  readonly flows: FlowTasks;
   readonly hooks: PostStartHooks;
 }
 
@@ -337,10 +344,12 @@ function createTasks(shared: TaskOptions, state: State): Tasks {
     }),
     ensurePolicy: createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles')),
     customResources: createCustomResources(shared),
+    flows: createFlowTasks(shared, () => state.closing),
   };
 }
 
-type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
+type TaskOptions = Pick<ServerComponents, 'flowControl'> &
+  Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
   Omit<Parameters<typeof createServiceReconciler>[0], 'interfaces' | 'port'> &
   Parameters<typeof createPolicyBootstrap>[0] &
   Parameters<typeof createCustomResources>[0];
@@ -348,7 +357,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
 /** Starts the periodic tasks of the server. Returns a function that stops them. */
 function startTasks(
   { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
-  { service, registration, ensurePolicy, customResources, hooks }: Tasks,
+  { service, registration, ensurePolicy, customResources, flows, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
@@ -380,6 +389,9 @@ function startTasks(
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
+    // A reconciliation in progress is not waited for at the end: the store may never respond.
+    repeat(clock, flowObjectsMs, async () => void flows.reconcile(), firstFlowObjectsMs),
+    repeat(clock, adjustSeatsMs, flows.adjust),
     repeat(clock, noteRevisionMs, noteRevision),
   ];
   // `closing` is set by now: the last call of `reconcile` only waits for those in progress.

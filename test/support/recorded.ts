@@ -44,9 +44,11 @@ const library = await load<Library>(join(folder, 'lib.mjs'));
 const files = readdirSync(join(folder, 'scenarios')).map((file) => file.replace('.mjs', ''));
 /** The files whose scenarios need identity providers or webhooks, and a server with flags of their own. */
 export const filesWithProviders = files.filter((file) => file.startsWith('providers-'));
+/** The files whose scenarios need a server with flags of their own, and no providers. */
+export const filesWithFlags = files.filter((file) => file.startsWith('flowcontrol'));
 /** The files with a test of their own, which starts a server with the flags that they name. */
 const filesWithTests = ['aggregation'];
-const plain = files.filter((file) => ![...filesWithProviders, ...filesWithTests].includes(file));
+const plain = files.filter((file) => ![...filesWithProviders, ...filesWithFlags, ...filesWithTests].includes(file));
 const ofFiles = await Promise.all(
   plain.map(async (file) => scenariosOf(file, await load(join(folder, 'scenarios', `${file}.mjs`)))),
 );

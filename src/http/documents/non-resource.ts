@@ -1,5 +1,6 @@
 import { nothingRegistered } from '../../aggregation/index.ts';
 import type { OpenIdDocument } from '../../auth/index.ts';
+import type { FlowControl } from '../../fairness/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { Describe } from '../../schema/index.ts';
@@ -13,6 +14,7 @@ import type { ApiResponse } from '../types.ts';
 import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
 import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
+import { serveFairnessDump } from './fairness-dumps.ts';
 import type { Health } from './health.ts';
 import type { Profiler } from './profiling.ts';
 
@@ -27,6 +29,8 @@ export interface NonResourceOptions {
   readonly profiler?: Profiler | undefined;
   /** Absent: nothing is served below `/debug/flags`. */
   readonly flags?: RunningFlags | undefined;
+  /** Absent: nothing is served below `/debug/api_priority_and_fairness`. */
+  readonly flowControl?: FlowControl | undefined;
   /** The body of `/version`. */
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
@@ -39,7 +43,8 @@ export interface NonResourceOptions {
 
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
-  const { registry, names, health, metrics, profiler, flags, openId = new Map<string, OpenIdDocument>() } = options;
+  const { registry, names, health, metrics, profiler, flags, flowControl } = options;
+  const { openId = new Map<string, OpenIdDocument>() } = options;
   const groups = createApiGroups(registry, options.aggregation?.registrations ?? nothingRegistered);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
@@ -81,6 +86,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
       openApi.serve(path, call) ??
       profiler?.serve(path, info.query, request.signal) ??
       (flags && serveRunningFlags(flags, call)) ??
+      (flowControl && serveFairnessDump(flowControl, path, info.query)) ??
       pageNotFound
     );
   };

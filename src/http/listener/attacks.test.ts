@@ -441,7 +441,16 @@ it('a connection that makes no progress is closed, whatever the flow-control win
 
 describe('a seat', () => {
   const list = `${configMaps}?limit=500`;
-  const counts = { readOnly: 0, mutating: 0, longRunning: 0, proxied: 0, receiving: 0, unread: 0, selectors: 0 };
+  const counts = {
+    readOnly: 0,
+    mutating: 0,
+    longRunning: 0,
+    proxied: 0,
+    receiving: 0,
+    responses: 0,
+    unread: 0,
+    selectors: 0,
+  };
 
   /** A server with a long list, whose answers are changed on their way to the listener. */
   async function changed(change: (response: ApiResponse) => ApiResponse) {

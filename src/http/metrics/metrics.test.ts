@@ -192,7 +192,16 @@ it('has no text of a client in the labels of unknown requests', async () => {
   await close();
 });
 
-const limits = { readOnly: 1, mutating: 1, longRunning: 1, proxied: 1, receiving: 1, unread: 1, selectors: 1 };
+const limits = {
+  readOnly: 1,
+  mutating: 1,
+  longRunning: 1,
+  proxied: 1,
+  receiving: 1,
+  responses: 1,
+  unread: 1,
+  selectors: 1,
+};
 const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 
 function seriesAt(metrics: Metrics, registry: Registry, method: string, url: string): RequestSeries {

@@ -1,6 +1,7 @@
 import { type AuditCounts, emptyAuditCounts } from '../../audit/index.ts';
 import { emptyTokenCounts } from '../../auth/index.ts';
 import { type EncryptionCounts, emptyEncryptionCounts } from '../../encryption/index.ts';
+import type { FlowControl, FlowObserver } from '../../fairness/index.ts';
 import { type ByteString, type Clock, featureList, featureMetric, type Turns } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { InFlight } from '../limits.ts';
@@ -10,6 +11,7 @@ import { createAuthorizerMetrics } from './authorization-metrics.ts';
 import { declareCacheMetrics } from './cache-metrics.ts';
 import { type ControllerMetrics, declareControllerMetrics } from './controller-metrics.ts';
 import { declareEncryptionMetrics } from './encryption-metrics.ts';
+import { declareFairnessMetrics } from './fairness-metrics.ts';
 import { type Metric, MetricSet, type Scrape } from './metric.ts';
 import { metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
@@ -29,6 +31,8 @@ export interface MetricSources extends AccessCounts {
   /** Rejects when the store cannot be written. */
   readonly checkWritable: () => Promise<void>;
   readonly readUsage: () => Promise<ProcessUsage>;
+  /** Undefined: requests have no seats. */
+  readonly flowControl: () => FlowControl | undefined;
   /** Undefined: unknown. */
   readonly build: BuildInfo | undefined;
 }
@@ -47,6 +51,7 @@ export const emptyCounts = (): MetricSources => ({
   authenticationReloads: new Map(),
   encryption: emptyEncryptionCounts(),
   resourceOf: () => undefined,
+  flowControl: () => undefined,
   storeSize: async () => undefined,
   checkWritable: async () => undefined,
 });
@@ -59,6 +64,8 @@ export interface Metrics extends AccessMetrics, AdmissionMetrics, ControllerMetr
   readonly inFlight: InFlight;
   /** Finds the series of a request, once for each request. */
   readonly series: FindSeries;
+  /** Counts what priority and fairness does with requests. */
+  readonly flows: FlowObserver;
   readonly storeRequest: ReturnType<typeof declareStoreMetrics>;
   /** All metrics, in the order of a scrape. */
   readonly all: readonly Metric[];
@@ -76,6 +83,7 @@ export function createMetrics(
   const set = new MetricSet();
   declareServerMetrics(set, sources.identity, registry);
   const series = declareRequestMetrics(set, inFlight, sources.connections);
+  const flows = declareFairnessMetrics(set, sources.flowControl);
   declareCacheMetrics(set, registry);
   const storeRequest = declareStoreMetrics(set, sources.resourceOf);
   set.include(sources.commits.set);
@@ -90,6 +98,7 @@ export function createMetrics(
     ...controllers,
     inFlight,
     series,
+    flows,
     storeRequest,
     all: set.all,
     async *text(turns) {

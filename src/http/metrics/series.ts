@@ -38,12 +38,13 @@ export class Distribution {
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  observe(value: number): void {
+  /** Counts a value, `times` times. */
+  observe(value: number, times = 1): void {
     const buckets = this.#buckets;
     let i = 0;
     while (i < buckets.length && value > (buckets[i] as number)) i++;
-    this.#counts[i] = (this.#counts[i] as number) + 1;
-    this.#sum += value;
+    this.#counts[i] = (this.#counts[i] as number) + times;
+    this.#sum += value * times;
   }
 
   /** The number of observed values. */

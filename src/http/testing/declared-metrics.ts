@@ -8,7 +8,16 @@ export interface DeclaredMetric extends Declaration {
   readonly type: MetricType;
 }
 
-const limits = { readOnly: 1, mutating: 1, longRunning: 1, proxied: 1, receiving: 1, unread: 1, selectors: 1 };
+const limits = {
+  readOnly: 1,
+  mutating: 1,
+  longRunning: 1,
+  proxied: 1,
+  receiving: 1,
+  responses: 1,
+  unread: 1,
+  selectors: 1,
+};
 
 const metrics = createMetrics(
   () => {

@@ -22,6 +22,7 @@ import {
 } from '../../auth/index.ts';
 import { loadDefaultRoles } from '../../auth/testing/default-roles.ts';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
+import { FlowControl, type MandatoryObjects } from '../../fairness/index.ts';
 import {
   type ByteString,
   bufferOf,
@@ -35,7 +36,7 @@ import {
   type User,
 } from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
-import { builtinResources } from '../../resources/index.ts';
+import { builtinResources, mandatoryFlows, mandatoryLevels } from '../../resources/index.ts';
 import { openMemoryStore, type Store } from '../../store/index.ts';
 import type { Tracer } from '../../tracing/index.ts';
 import { describe } from '../../types/descriptions.ts';
@@ -49,10 +50,12 @@ import {
   createMetrics,
   createNodeProxy,
   createNonResourceHandler,
+  emptyCounts,
   type Handler,
   type HealthCheck,
   type InFlight,
   type InFlightLimits,
+  type Metrics,
   type RequestEntry,
 } from '../index.ts';
 
@@ -70,6 +73,8 @@ export interface Fixture {
   readonly handler: Handler;
   readonly registry: Registry;
   readonly inFlight: InFlight;
+  /** With the mandatory objects only. */
+  readonly flowControl: FlowControl | undefined;
   /** Everything that was told to the log as an error, and every request. */
   readonly errors: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
   readonly requests: RequestEntry[];
@@ -108,6 +113,8 @@ export const usedOf = ({ limits }: InFlight) =>
 export interface FixtureOptions {
   readonly domain?: string;
   readonly limits?: Partial<InFlightLimits>;
+  /** The seats of requests; absent: they have none. */
+  readonly seats?: number;
   readonly features?: Partial<Features>;
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
@@ -165,11 +172,13 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     longRunning: 1_000,
     proxied: 100,
     receiving: 64 * 1024 * 1024,
+    responses: 64 * 1024 * 1024,
     unread: 64 * 1024 * 1024,
     selectors: 64 * 1024 * 1024,
     ...options.limits,
   });
-  const metrics = createMetrics(() => registry, inFlight, clock);
+  const metrics = createMetrics(() => registry, inFlight, clock, { ...emptyCounts(), flowControl: () => flowControl });
+  const flowControl = options.seats === undefined ? undefined : makeFlowControl(options.seats, clock, metrics);
   const registry: Registry = createRegistry({
     store,
     names,
@@ -224,6 +233,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     names,
     health,
     metrics,
+    flowControl,
     version,
     serverAddress: () => '127.0.0.1:6443',
     findType,
@@ -241,6 +251,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     random: { uuid: randomUUID },
     log,
     metrics,
+    flowControl,
     nonResource,
     nodeProxy,
     tracer: options.tracer,
@@ -253,6 +264,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     handler,
     registry,
     inFlight,
+    flowControl,
     errors,
     requests,
     warnings,
@@ -266,6 +278,14 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     },
   };
 }
+
+const makeFlowControl = (seats: number, clock: Clock, { flows }: Metrics): FlowControl =>
+  new FlowControl({
+    clock,
+    observer: flows,
+    seats,
+    mandatory: { schemas: mandatoryFlows, levels: mandatoryLevels } as unknown as MandatoryObjects,
+  });
 
 const everywhere = ['healthz', 'livez', 'readyz'] as const;
 const defaultChecks: readonly HealthCheck[] = ['ping', 'log', 'etcd', 'shutdown'].map((name) => ({

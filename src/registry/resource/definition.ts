@@ -79,8 +79,6 @@ export interface ResourceDefinition {
    * in its cache, or after a second, so that the next request of the writer is decided by it.
    */
   readonly followed?: boolean;
-  /** The parts of the kind that this server does not implement: the text of a `Warning` header on each write. */
-  readonly unimplemented?: string;
 }
 
 /** The path of a field, from the object inwards. */

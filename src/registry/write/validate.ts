@@ -82,7 +82,7 @@ function rejectErrors({ request, candidate }: Attempt, errors: readonly FieldErr
 /** Adds the warnings of the kind to the response. */
 export function addWarnings({ request, candidate: { object }, old }: Attempt): undefined {
   const { target, context, options } = request;
-  const { kind, unimplemented, strategy } = target.resource.definition;
+  const { strategy } = target.resource.definition;
   const partial = partialWriteOf(target);
   const warnings =
     partial === undefined
@@ -91,7 +91,6 @@ export function addWarnings({ request, candidate: { object }, old }: Attempt): u
         ? strategy.statusWarnings?.(object, context)
         : undefined;
   for (const text of warnings ?? []) options.warn(text);
-  if (partial === undefined && unimplemented !== undefined) options.warn(`${kind}: ${unimplemented}`);
 }
 
 /** Finalizers that need no domain, in addition to that of the product. */

@@ -65,23 +65,6 @@ const flows: { readonly [name: string]: Flow } = {
     [...users('system:kube-controller-manager', 'system:kube-scheduler'), ...accounts('*')],
     { resourceRules: [{ verbs: electing, ...leases }] },
   ],
-  'endpoint-controller': [
-    'workload-high',
-    150,
-    'ByUser',
-    [
-      ...users('system:kube-controller-manager'),
-      ...accounts('endpoint-controller', 'endpointslicemirroring-controller'),
-    ],
-    { resourceRules: [{ verbs: electing, apiGroups: [''], resources: ['endpoints'], namespaces: ['*'] }] },
-  ],
-  'workload-leader-election': [
-    'leader-election',
-    200,
-    'ByUser',
-    accounts('*'),
-    { resourceRules: [{ verbs: electing, ...leases }] },
-  ],
   'system-node-high': [
     'node-high',
     400,
@@ -119,10 +102,13 @@ export const mandatoryLevels = new Map([
   ['catch-all', levelSpec(levels['catch-all'] as Level)],
 ]);
 
+/** The annotation of objects whose spec the server keeps up to date. */
+export const flowUpdateAnnotation = ({ labels }: Names): string => `apf.${labels}/autoupdate-spec`;
+
 /** All bootstrap objects, ready to be created. */
 export function bootstrapFlowObjects(names: Names) {
   const apiVersion = `flowcontrol.apiserver.${names.domain}/v1`;
-  const annotations = { [`apf.${names.labels}/autoupdate-spec`]: 'true' };
+  const annotations = { [flowUpdateAnnotation(names)]: 'true' };
   const make =
     (resource: string, kind: string) =>
     ([name, spec]: readonly [name: string, spec: JsonObject]) => {

@@ -13,7 +13,7 @@ export const flowSchemas = resource({
   plural: 'flowschemas',
   kind: 'FlowSchema',
   schema: FlowSchema,
-  unimplemented: 'this server does not queue requests by flow schemas yet',
+  followed: true,
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [

@@ -16,7 +16,7 @@ export const priorityLevelConfigurations = resource({
   plural: 'prioritylevelconfigurations',
   kind: 'PriorityLevelConfiguration',
   schema: PriorityLevelConfiguration,
-  unimplemented: 'this server does not queue requests by priority levels yet',
+  followed: true,
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [

@@ -34,7 +34,7 @@ export function validatePriorityLevel(spec: PriorityLevelConfigurationSpec, name
   const errors: FieldError[] = [];
   if (type === '') errors.push(...oneOf('spec.type', type, ['Exempt', 'Limited']));
   if ((name === EXEMPT) !== (type === 'Exempt')) {
-    const why = "type must be 'Exempt' if and only if `name` is 'exempt'";
+    const why = "must be 'Exempt' if and only if `name` is 'exempt'";
     errors.push(fieldError.invalid('spec.type', type, why));
   }
   if (type === 'Exempt') {
@@ -115,7 +115,7 @@ export function validateStatus(status: { conditions?: { type?: string }[] } | un
   return [
     ...unique(status?.conditions, path, ({ type = '' }) => type, '.type'),
     ...eachOf(status?.conditions, path, ({ type = '' }, at) =>
-      type === '' ? [fieldError.required(`${at}.type`, 'must not be empty')] : [],
+      type === '' ? [fieldError.required(`${at}.type`)] : [],
     ),
   ];
 }

@@ -55,7 +55,6 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
   readonly followed?: boolean;
-  readonly unimplemented?: string;
 }
 
 const reading: readonly Verb[] = ['get', 'patch', 'update'];
@@ -98,7 +97,6 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     selectableFields: (declared.selectableFields ?? []) as unknown as readonly SelectableField[],
     strategy: (declared.strategy ?? {}) as unknown as Strategy<ApiObject>,
     ...(declared.followed === true ? { followed: true } : {}),
-    ...(declared.unimplemented === undefined ? {} : { unimplemented: declared.unimplemented }),
   };
 }
 

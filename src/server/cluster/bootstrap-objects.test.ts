@@ -41,13 +41,15 @@ describe('the bootstrap objects', () => {
   it('are created in one commit, and not written again at the next start', async () => {
     const { store, commits } = sharedStore();
     await start(store);
-    const [first = [], ...others] = commits.filter((keys) => keys.some((key) => flowKey.test(key)));
+    // The status of a flow schema is a commit of its own.
+    const [first = [], ...others] = commits.filter((keys) => keys.length > 1 && keys.some((key) => flowKey.test(key)));
     expect(others).toEqual([]);
     const flows = bootstrapFlowObjects(names).length;
     // With four namespaces, two priority classes and the ServiceCIDR.
     expect(first).toHaveLength(flows + 4 + 2 + 1);
     await start(store);
-    expect(commits.filter((keys) => keys.some((key) => first.includes(key) && flowKey.test(key)))).toHaveLength(1);
+    const creating = commits.filter((keys) => keys.length > 1 && keys.some((key) => flowKey.test(key)));
+    expect(creating).toHaveLength(1);
     expect(commits.flat().filter((key) => key === namespaceKey('default'))).toHaveLength(1);
   });
 

@@ -37,7 +37,8 @@ export interface BootstrapObject {
   readonly fields?: JsonObject;
 }
 
-const flowManager = 'api-priority-and-fairness-config-producer-v1';
+/** The field manager of the specs of flow schemas and priority levels. */
+export const flowManager = 'api-priority-and-fairness-config-producer-v1';
 
 interface BootstrapOptions {
   readonly registry: Registry;

@@ -286,18 +286,19 @@ const flags = {
 
   ...auditFlags,
 
+  enablePriorityAndFairness: flag(
+    'Limits',
+    type.boolean,
+    true,
+    'Give each request a seat of its priority level, for which it waits in fair queues. The sum of --max-requests-inflight and --max-mutating-requests-inflight is the number of seats. If false, these two flags are limits of their own.',
+  ),
   maxRequestsInflight: flag(
     'Limits',
     type.integer(0, 1_000_000),
     400,
-    'Maximum number of concurrent read requests; further ones are rejected with 429. One user may use at most as many as remain free for all others. Watches do not count. 0 means no limit.',
+    'With --enable-priority-and-fairness=false, the maximum number of concurrent read requests; further ones are rejected with 429. One user may use at most as many as remain free for all others, and members of system:masters are not limited. Watches do not count. 0 means no limit. Otherwise a part of the number of seats.',
   ),
-  maxMutatingRequestsInflight: flag(
-    'Limits',
-    type.integer(0, 1_000_000),
-    200,
-    'Maximum number of concurrent write requests; further ones are rejected with 429. One user may use at most as many as remain free for all others. 0 means no limit.',
-  ),
+  maxMutatingRequestsInflight: flag('Limits', type.integer(0, 1_000_000), 200, 'The same for write requests.'),
   minRequestTimeout: flag(
     'Limits',
     type.integer(1, 2_000_000, 'seconds'),

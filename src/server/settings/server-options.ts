@@ -826,15 +826,23 @@ export interface ServerOptions {
    */
   readonly auditWebhookTruncateMaxBatchSize?: number | string | undefined;
   /**
-   * Maximum number of concurrent read requests; further ones are rejected with 429. One user may use at most as many as
-   * remain free for all others. Watches do not count. 0 means no limit.
+   * Give each request a seat of its priority level, for which it waits in fair queues. The sum of
+   * --max-requests-inflight and --max-mutating-requests-inflight is the number of seats. If false, these two flags are
+   * limits of their own.
+   *
+   * True or false. Default: `true`. Flag: `--enable-priority-and-fairness`.
+   */
+  readonly enablePriorityAndFairness?: boolean | undefined;
+  /**
+   * With --enable-priority-and-fairness=false, the maximum number of concurrent read requests; further ones are
+   * rejected with 429. One user may use at most as many as remain free for all others, and members of system:masters
+   * are not limited. Watches do not count. 0 means no limit. Otherwise a part of the number of seats.
    *
    * A whole number from 0 to 1000000. Default: `400`. Flag: `--max-requests-inflight`.
    */
   readonly maxRequestsInflight?: number | string | undefined;
   /**
-   * Maximum number of concurrent write requests; further ones are rejected with 429. One user may use at most as many
-   * as remain free for all others. 0 means no limit.
+   * The same for write requests.
    *
    * A whole number from 0 to 1000000. Default: `200`. Flag: `--max-mutating-requests-inflight`.
    */

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../meta/index.ts';
+import type { FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
+import { dumpLevels, dumpQueues, dumpRequests } from './dump.ts';
+import { FlowControl, type FlowSeries } from './flow-control.ts';
+import type { LevelConfiguration } from './level.ts';
+import type { FlowRequest } from './queue.ts';
+import { oneSeat } from './work.ts';
+
+const count = () => ({ value: 0 });
+const ignored = { observe() {} };
+const makeSeries = (): FlowSeries => {
+  const rejections = count();
+  return {
+    executingRequests: count(),
+    executingSeats: count(),
+    waitingRequests: count(),
+    waitingSeats: count(),
+    dispatched: count(),
+    rejected: () => rejections,
+    waited: ignored,
+    waitedInVain: ignored,
+    executed: ignored,
+    watchExecuted: ignored,
+    queueLength: ignored,
+    seats: ignored,
+    watches: ignored,
+  };
+};
+const samples = {
+  seatUtilization: ignored,
+  requestsExecuting: ignored,
+  requestsWaiting: ignored,
+  seatDemand: ignored,
+};
+
+const everything = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+};
+const schemaTo = (level: string, name: string, matchingPrecedence: number): FlowSchemaSpec => ({
+  priorityLevelConfiguration: { name: level },
+  matchingPrecedence,
+  distinguisherMethod: { type: 'ByUser' },
+  rules: [{ subjects: [{ kind: 'User', user: { name } }], ...everything }],
+});
+const limited = (shares: number, more: object = {}): LevelConfiguration['spec'] => ({
+  type: 'Limited',
+  limited: { nominalConcurrencyShares: shares, limitResponse: { type: 'Reject' }, ...more },
+});
+const queuing = { limitResponse: { type: 'Queue', queuing: { queues: 2, handSize: 1, queueLengthLimit: 10 } } };
+
+function makeFlowControl(seats = 10) {
+  const clock = new VirtualClock();
+  const flowControl = new FlowControl({
+    clock,
+    seats,
+    observer: { flow: makeSeries, level: () => samples },
+    mandatory: {
+      schemas: new Map([['catch-all', schemaTo('catch-all', '*', 10_000)]]),
+      levels: new Map([['catch-all', limited(5)]]),
+    },
+  });
+  const of = (name: string) => ({ user: { name, groups: [] }, verb: 'get', resource: undefined, path: '/version' });
+  const enter = (name: string, started: () => void = () => {}) => {
+    const assignment = flowControl.classify(of(name));
+    return { assignment, request: flowControl.enter(assignment, of(name), oneSeat, { started }) };
+  };
+  const levelOf = (name: string) => flowControl.classify(of(name)).level.name;
+  return { clock, flowControl, enter, levelOf };
+}
+
+describe('flow control', () => {
+  it('has the mandatory objects where they are not stored', () => {
+    const { flowControl, levelOf } = makeFlowControl();
+    expect([flowControl.levels.map(({ name }) => name), levelOf('jane')]).toEqual([['catch-all'], 'catch-all']);
+  });
+
+  it('skips a schema whose level does not exist, and ends a level that is deleted once it has no requests', () => {
+    const { flowControl, enter, levelOf } = makeFlowControl();
+    flowControl.setSchema('own', { uid: 'u', spec: schemaTo('own', 'jane', 100) });
+    expect(levelOf('jane')).toBe('catch-all');
+    flowControl.setLevel('own', { uid: 'u', spec: limited(5) });
+    expect([levelOf('jane'), levelOf('joe')]).toEqual(['own', 'catch-all']);
+    const { assignment, request } = enter('jane');
+    flowControl.setLevel('own', undefined);
+    expect(levelOf('jane')).toBe('catch-all');
+    expect(dumpLevels(flowControl.levels)).toMatch(/^own, +0, +false, +true, +0, +1,/m);
+    flowControl.leave(assignment, request as FlowRequest, false);
+    expect(flowControl.levels.map(({ name }) => name)).toEqual(['catch-all']);
+  });
+
+  it('lends seats of levels that need few to those that need more, and takes them back', () => {
+    const { clock, flowControl, enter } = makeFlowControl(10);
+    flowControl.setSchema('busy', { uid: 'u', spec: schemaTo('busy', 'jane', 100) });
+    flowControl.setLevel('busy', { uid: 'u', spec: limited(5, queuing) });
+    flowControl.setLevel('idle', { uid: 'u', spec: limited(10, { lendablePercent: 100 }) });
+    const seatsOf = (name: string) => flowControl.levels.find((level) => level.name === name)?.queueSet.limit;
+    expect([seatsOf('busy'), seatsOf('idle')]).toEqual([3, 5]);
+    const requests = Array.from({ length: 8 }, () => enter('jane').request as FlowRequest);
+    expect(requests.filter(({ started }) => started !== undefined)).toHaveLength(3);
+    clock.set(clock.now() + 10_000);
+    flowControl.adjust();
+    expect(seatsOf('busy')).toBeGreaterThanOrEqual(6);
+    expect(requests.filter(({ started }) => started !== undefined).length).toBe(seatsOf('busy'));
+    expect(seatsOf('idle')).toBe(0);
+  });
+
+  it('shows who waits and who executes', () => {
+    const { flowControl, enter } = makeFlowControl(3);
+    flowControl.setSchema('own', { uid: 'u', spec: schemaTo('own', 'jane', 100) });
+    flowControl.setLevel('own', { uid: 'u', spec: limited(5, queuing) });
+    for (let i = 0; i < 3; i++) enter('jane');
+    const { levels, clock } = flowControl;
+    expect(dumpRequests(levels, clock, true).split('\n').slice(1, 4)).toEqual([
+      expect.stringMatching(
+        /^own, +own, +[01], +0, +jane, +2026-01-01T00:00:00.000000000Z, 1, .* jane, +get, +\/version, /,
+      ),
+      expect.stringMatching(/^own, +own, +[01], +-1, +jane, /),
+      expect.stringMatching(/^own, +own, +[01], +-1, +jane, /),
+    ]);
+    expect(dumpQueues(levels).trim().split('\n')).toHaveLength(3);
+  });
+
+  it('escapes line feeds of requests in its tables', () => {
+    const { flowControl, enter } = makeFlowControl();
+    enter('a\nb');
+    const { levels, clock } = flowControl;
+    expect(dumpRequests(levels, clock, true).trim().split('\n')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,362 @@
+/** The queues of one priority level, from which requests start in the order of their virtual finish times. */
+import type { Clock } from '../meta/index.ts';
+import { boundDispatch, estimatedSeconds, excess, type FlowRequest, Queue, totalWork } from './queue.ts';
+import { dealHand } from './shuffle.ts';
+import type { LevelUsage } from './usage.ts';
+
+/** What happens to the requests of a level that has no free seats. */
+export type LimitResponse =
+  /** They start all the same. */
+  'exempt' | 'reject' | Queuing;
+
+interface Queuing {
+  readonly queues: number;
+  readonly handSize: number;
+  readonly queueLengthLimit: number;
+}
+
+/** Why a request does not start. */
+export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
+
+/** Idle queues are forgotten, and hands dealt again, when there are more of them. */
+const maxRemembered = 1024;
+
+/**
+ * How far a queue that has used little may lag behind virtual time (seat seconds). It is served before the busy ones until
+ * it has caught up, so that the few requests of one user do not wait for a round of another's many.
+ */
+const idleCredit = 5;
+
+type Hands = Map<string, readonly Queue[]>;
+
+/**
+ * Fair queueing: among the waiting requests, each the first of its queue, the one with the smallest virtual finish time
+ * starts next. Virtual time advances by the seats in use, divided by the number of active queues. A request that starts
+ * at once costs a few additions.
+ */
+export class QueueSet {
+  readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
+  readonly #usage: LevelUsage;
+  #response: LimitResponse;
+  #limit: number;
+  readonly #queues = new Map<number, Queue>();
+  /** The queues of flows, by schema and distinguisher. */
+  readonly #hands = new Map<string, Hands>();
+  /** The queues with waiting requests; the one that was served last is at the end. */
+  readonly #due = new Set<Queue>();
+  readonly #executing: FlowRequest[] = [];
+  #active = 0;
+  #seatsInUse = 0;
+  #waiting = 0;
+  #waitingSeats = 0;
+  #entered = 0;
+  /** Virtual time (seat seconds), and when it was computed (monotonic ms). */
+  #currentR = 0;
+  #computed: number;
+  /** The virtual time of the last dispatch, and the virtual start of that request. */
+  dispatchR = 0;
+  latestS = 0;
+
+  constructor(
+    clock: Pick<Clock, 'monotonic' | 'after'>,
+    usage: LevelUsage,
+    { response, limit }: { readonly response: LimitResponse; readonly limit: number },
+  ) {
+    this.#clock = clock;
+    this.#usage = usage;
+    this.#response = response;
+    this.#limit = limit;
+    this.#computed = clock.monotonic();
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  get response(): LimitResponse {
+    return this.#response;
+  }
+
+  get seatsInUse(): number {
+    return this.#seatsInUse;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get currentR(): number {
+    return this.#currentR;
+  }
+
+  /** In no order. */
+  get executing(): readonly FlowRequest[] {
+    return this.#executing;
+  }
+
+  /** Whether no request waits or has a seat. */
+  get idle(): boolean {
+    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.length === 0;
+  }
+
+  /** The queues that have been used, by their index. */
+  get queues(): ReadonlyMap<number, Queue> {
+    return this.#queues;
+  }
+
+  /**
+   * The least and the greatest virtual start of the next requests of all queues (seat seconds), 0 without any.
+   * `discounted`: less the estimated work that executes.
+   */
+  nextStarts(discounted: boolean): { readonly min: number; readonly max: number } {
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { nextDispatchR, seatsInUse } of this.#due) {
+      const start = discounted ? nextDispatchR - seatsInUse * estimatedSeconds : nextDispatchR;
+      min = Math.min(min, start);
+      max = Math.max(max, start);
+    }
+    return this.#due.size === 0 ? { min: 0, max: 0 } : { min, max };
+  }
+
+  /** Changes the limits. Requests that wait stay in their queues. */
+  configure(response: LimitResponse, limit: number): void {
+    const before = this.#response;
+    this.#response = response;
+    if (!hasQueues(before) || !hasQueues(response) || queuesOf(before) !== queuesOf(response)) this.#hands.clear();
+    this.resize(limit);
+  }
+
+  /** Changes the number of seats, and starts the requests that then fit. */
+  resize(limit: number): void {
+    const now = this.#advance();
+    this.#limit = limit;
+    this.#dispatch(now);
+    this.#recordUsage(now);
+  }
+
+  /** Starts the request, or puts it into a queue, or refuses it. */
+  enter(request: FlowRequest): Refusal | undefined {
+    const now = this.#advance();
+    request.entered = now;
+    const response = this.#response;
+    if (!hasQueues(response)) {
+      if (response === 'reject' && !this.#fits(request)) return 'concurrency-limit';
+      this.#start(request, now);
+    } else {
+      const queue = this.#chooseQueue(request, response);
+      if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
+      if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request)) {
+        this.#startAtOnce(request, queue, now);
+      } else {
+        this.#enqueue(request, queue);
+        this.#dispatch(now);
+      }
+    }
+    this.#recordUsage(now);
+    return undefined;
+  }
+
+  /** Takes a waiting request out of its queue. */
+  cancel(request: FlowRequest): void {
+    const { queue } = request;
+    const place = queue?.waiting.indexOf(request) ?? -1;
+    if (queue === undefined || place < 0) return;
+    const now = this.#advance();
+    queue.waiting.splice(place, 1);
+    this.#dequeued(request, queue);
+    this.#dispatch(now);
+    this.#recordUsage(now);
+  }
+
+  /**
+   * Ends a request that has started, and returns the time (monotonic ms). Its final seats are free only after the extra
+   * time of its work.
+   */
+  finish(request: FlowRequest): number {
+    const now = this.#advance();
+    const { queue, started = now, work, seats } = request;
+    const { initialSeats, finalSeats, extraMs } = work;
+    this.#remove(request);
+    if (queue !== undefined) {
+      queue.nextDispatchR += ((now - started) / 1_000 - estimatedSeconds) * initialSeats;
+      queue.initialSeats -= initialSeats;
+      queue.startedWork -= initialSeats * started;
+      boundDispatch(queue);
+    }
+    const held = extraMs > 0 ? finalSeats : 0;
+    if (held > 0) this.#clock.after(extraMs, () => this.#release(this.#advance(), queue, held));
+    this.#release(now, queue, seats - held, 1);
+    return now;
+  }
+
+  /** Removes a request from those that execute; the last of them takes its place. */
+  #remove({ place }: FlowRequest): void {
+    const last = this.#executing.pop() as FlowRequest;
+    if (place === this.#executing.length) return;
+    this.#executing[place] = last;
+    last.place = place;
+  }
+
+  #release(now: number, queue: Queue | undefined, seats: number, requests = 0): void {
+    this.#seatsInUse -= seats;
+    if (queue !== undefined) {
+      queue.seatsInUse -= seats;
+      queue.executing -= requests;
+      this.#settle(queue, requests);
+    }
+    this.#dispatch(now);
+    this.#recordUsage(now);
+  }
+
+  /** After one of its requests has ended or left: an idle queue does not count as active. */
+  #settle(queue: Queue, requests: number): void {
+    if (queue.waiting.length > 0 || queue.executing > 0) return;
+    if (requests > 0) this.#active--;
+    if (queue.seatsInUse > 0 || this.#queues.size <= maxRemembered) return;
+    this.#queues.delete(queue.index);
+    this.#hands.clear();
+  }
+
+  /** Advances the virtual time, and returns the time (monotonic ms). */
+  #advance(): number {
+    const now = this.#clock.monotonic();
+    if (this.#active > 0) {
+      this.#currentR += (((now - this.#computed) / 1_000) * this.#seatsInUse) / this.#active;
+    }
+    this.#computed = now;
+    return now;
+  }
+
+  /** The queue of the flow's hand with the least waiting work. */
+  #chooseQueue({ schema, distinguisher }: FlowRequest, { queues, handSize }: Queuing): Queue {
+    if (queues === 1) return this.#queue(0);
+    const hand = this.#hands.get(schema)?.get(distinguisher) ?? this.#dealHand(schema, distinguisher, queues, handSize);
+    // Among equal queues each is first in turn.
+    const offset = this.#entered++ % handSize;
+    let best = hand[offset] as Queue;
+    if (this.#waiting === 0) return best;
+    for (let i = 1; i < handSize; i++) {
+      const queue = hand[(offset + i) % handSize] as Queue;
+      if (queue.waitingWork < best.waitingWork) best = queue;
+    }
+    return best;
+  }
+
+  #dealHand(schema: string, distinguisher: string, queues: number, handSize: number): readonly Queue[] {
+    let hands = this.#hands.get(schema);
+    if (hands === undefined || hands.size >= maxRemembered) {
+      hands = new Map();
+      this.#hands.set(schema, hands);
+    }
+    const hand = dealHand(schema, distinguisher, queues, handSize).map((index) => this.#queue(index));
+    hands.set(distinguisher, hand);
+    return hand;
+  }
+
+  #queue(index: number): Queue {
+    let queue = this.#queues.get(index);
+    if (queue === undefined) {
+      queue = new Queue(index);
+      this.#queues.set(index, queue);
+    }
+    return queue;
+  }
+
+  /** Starts a request that need not wait. */
+  #startAtOnce(request: FlowRequest, queue: Queue, now: number): void {
+    request.queue = queue;
+    if (queue.executing === 0) this.#activate(queue);
+    this.#startFrom(queue, request, now);
+  }
+
+  #activate(queue: Queue): void {
+    queue.nextDispatchR = Math.max(queue.nextDispatchR, this.#currentR - idleCredit);
+    this.#active++;
+  }
+
+  #enqueue(request: FlowRequest, queue: Queue): void {
+    request.queue = queue;
+    request.earliestR = this.#currentR - idleCredit;
+    if (queue.waiting.length === 0) {
+      if (queue.executing === 0) this.#activate(queue);
+      this.#due.add(queue);
+    }
+    queue.waiting.push(request);
+    queue.waitingWork += totalWork(request);
+    this.#waiting++;
+    this.#waitingSeats += request.seats;
+    boundDispatch(queue);
+  }
+
+  /** Counts a request that has left its queue. */
+  #dequeued(request: FlowRequest, queue: Queue): void {
+    this.#waiting--;
+    this.#waitingSeats -= request.seats;
+    // Without rounding errors where nothing waits.
+    queue.waitingWork = queue.waiting.length === 0 ? 0 : queue.waitingWork - totalWork(request);
+    this.#due.delete(queue);
+    if (queue.waiting.length > 0) this.#due.add(queue);
+    else if (queue.executing === 0 && request.started === undefined) this.#settle(queue, 1);
+  }
+
+  #dispatch(now: number): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+      const queue = this.#nextQueue(now);
+      const request = queue.waiting[0] as FlowRequest;
+      // Narrower requests of other queues do not overtake it, or a wide one would never start.
+      if (!this.#fits(request)) return;
+      queue.waiting.shift();
+      request.started = now;
+      this.#dequeued(request, queue);
+      this.#startFrom(queue, request, now);
+    }
+  }
+
+  #startFrom(queue: Queue, request: FlowRequest, now: number): void {
+    const { seats, work } = request;
+    this.dispatchR = this.#currentR;
+    this.latestS = queue.nextDispatchR;
+    queue.nextDispatchR += totalWork(request);
+    boundDispatch(queue);
+    queue.executing++;
+    queue.seatsInUse += seats;
+    queue.initialSeats += work.initialSeats;
+    queue.startedWork += work.initialSeats * now;
+    this.#start(request, now);
+  }
+
+  /** The waiting queue whose first request has the smallest virtual finish time; the one served longest ago of equals. */
+  #nextQueue(now: number): Queue {
+    let next: Queue | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const queue of this.#due) {
+      const finish = queue.nextDispatchR + excess(queue, now) + totalWork(queue.waiting[0] as FlowRequest);
+      if (next !== undefined && finish >= least) continue;
+      next = queue;
+      least = finish;
+    }
+    return next as Queue;
+  }
+
+  /** A request that is wider than the level starts when nothing else has a seat. */
+  #fits({ seats }: FlowRequest): boolean {
+    if (this.#seatsInUse + seats <= this.#limit) return true;
+    return seats > this.#limit && this.#executing.length === 0 && this.#seatsInUse === 0;
+  }
+
+  #start(request: FlowRequest, now: number): void {
+    request.started = now;
+    this.#seatsInUse += request.seats;
+    request.place = this.#executing.length;
+    this.#executing.push(request);
+    request.onStart?.();
+  }
+
+  #recordUsage(now: number): void {
+    this.#usage.change(now, this.#seatsInUse, this.#waitingSeats, this.#executing.length, this.#waiting);
+  }
+}
+
+export const hasQueues = (response: LimitResponse): response is Queuing => typeof response === 'object';
+
+const queuesOf = ({ queues, handSize }: Queuing): string => `${queues}/${handSize}`;

@@ -1,0 +1,70 @@
+/** Requests in a queue, and how much of the level they use. */
+import type { FlowAttributes } from './classify.ts';
+import type { Work } from './work.ts';
+
+/** A request that has entered a queue set. */
+export class FlowRequest {
+  /** The name of its flow schema. */
+  readonly schema: string;
+  /** What tells its flow from the others of the schema. */
+  readonly distinguisher: string;
+  readonly attributes: FlowAttributes;
+  readonly work: Work;
+  /** The seats that it takes: the most that it has at any time. */
+  readonly seats: number;
+  /** Called when it starts after it has waited. */
+  onStart: (() => void) | undefined;
+  /** When it entered, and when it started (monotonic ms); undefined: it waits. */
+  entered = 0;
+  started: number | undefined;
+  /** Its place among those that execute. */
+  place = -1;
+  /** Its queue, and the earliest virtual time at which it may start there (seat seconds). */
+  queue: Queue | undefined;
+  earliestR = 0;
+
+  constructor(schema: string, distinguisher: string, attributes: FlowAttributes, work: Work) {
+    this.schema = schema;
+    this.distinguisher = distinguisher;
+    this.attributes = attributes;
+    this.work = work;
+    this.seats = Math.max(work.initialSeats, work.finalSeats);
+  }
+}
+
+/** A queue of requests. */
+export class Queue {
+  readonly index: number;
+  /** In the order of their arrival. */
+  readonly waiting: FlowRequest[] = [];
+  executing = 0;
+  seatsInUse = 0;
+  /** The virtual time at which its next request starts, if those that execute take as long as estimated (seat seconds). */
+  nextDispatchR = 0;
+  /** Of those that execute: their initial seats, and the sum of these times their start (seat ms). */
+  initialSeats = 0;
+  startedWork = 0;
+  /** The estimated work of its waiting requests (seat seconds). */
+  waitingWork = 0;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+}
+
+/** The estimated duration of a request (s), until it has ended. */
+export const estimatedSeconds = 0.003;
+
+/** The estimated work of a request (seat seconds). */
+export const totalWork = ({ work: { initialSeats, finalSeats, extraMs } }: FlowRequest): number =>
+  initialSeats * estimatedSeconds + (finalSeats * extraMs) / 1_000;
+
+/** The work of the requests that execute beyond its estimate (seat seconds): long ones are charged before their end. */
+export const excess = ({ initialSeats, startedWork }: Queue, now: number): number =>
+  Math.max(0, (initialSeats * now - startedWork) / 1_000 - initialSeats * estimatedSeconds);
+
+/** A queue starts its first request at its earliest virtual time: no more idle time is saved up. */
+export function boundDispatch(queue: Queue): void {
+  const first = queue.waiting[0];
+  if (first !== undefined && queue.nextDispatchR < first.earliestR) queue.nextDispatchR = first.earliestR;
+}

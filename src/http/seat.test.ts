@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Json, VirtualClock } from '../meta/index.ts';
+import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const headers = ['x-kubernetes-pf-flowschema-uid', 'x-kubernetes-pf-prioritylevel-uid'] as const;
+
+const open: Fixture[] = [];
+afterEach(async () => {
+  for (const fixture of open.splice(0)) await fixture.close();
+});
+
+/** A server whose users but administrators have `seats` seats of a level with one queue. */
+async function startServer(seats: number) {
+  const clock = new VirtualClock();
+  const authorize = () => ({ allowed: true, reason: '' });
+  const server = await makeFixture({ seats, clock, authorize });
+  open.push(server);
+  const { flowControl } = server;
+  const queuing = { queues: 1, handSize: 1, queueLengthLimit: 2 };
+  flowControl?.setLevel('users', {
+    uid: 'level-uid',
+    spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1_000, limitResponse: { type: 'Queue', queuing } } },
+  });
+  flowControl?.setSchema('users', {
+    uid: 'schema-uid',
+    spec: {
+      priorityLevelConfiguration: { name: 'users' },
+      matchingPrecedence: 100,
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'jane' } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        },
+      ],
+    },
+  });
+  /** Takes all seats of the level, until the returned function is called. */
+  const takeSeats = () => {
+    const attributes = { user: { name: 'jane', groups: [] }, verb: 'get', resource: undefined, path: '/' };
+    const assignment = flowControl!.classify(attributes);
+    const { limit } = assignment.level.queueSet;
+    const work = { initialSeats: limit, finalSeats: 0, extraMs: 0 };
+    const request = flowControl!.enter(assignment, attributes, work, { started() {} });
+    if (typeof request === 'string') throw new Error(request);
+    return () => flowControl!.leave(assignment, request, false);
+  };
+  const level = () => flowControl!.levels.find(({ name }) => name === 'users')!;
+  return { ...server, clock, takeSeats, level };
+}
+
+const asJane = { token: 'jane' };
+
+/** Lets everything run that does not wait for a timer. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a request', () => {
+  it('has the UIDs of its flow schema and priority level in its response, whatever its status', async () => {
+    const { send } = await startServer(10);
+    for (const url of [configMaps, `${configMaps}/none`, '/nothing']) {
+      const answer = await send('GET', url, asJane);
+      expect(headers.map((name) => answer.headers[name])).toEqual(['schema-uid', 'level-uid']);
+    }
+  });
+
+  it('waits for a seat, and is served when one is free', async () => {
+    const { send, takeSeats, level } = await startServer(1);
+    const release = takeSeats();
+    const waiting = send('GET', configMaps, asJane);
+    await settled();
+    expect(level().queueSet.waiting).toBe(1);
+    release();
+    expect((await waiting).status).toBe(200);
+    expect(level().queueSet.idle).toBe(true);
+  });
+
+  it('is refused with text when it has waited for a quarter of its timeout, and for 15 s without one', async () => {
+    const { send, clock, takeSeats, level } = await startServer(1);
+    takeSeats();
+    for (const [query, ms] of [
+      ['?timeout=8s', 2_000],
+      ['', 15_000],
+      ['?timeout=1h', 15_000],
+      ['?timeout=soon', 15_000],
+    ] as const) {
+      const waiting = send('GET', `${configMaps}${query}`, asJane);
+      await settled();
+      clock.set(clock.now() + ms - 1);
+      await settled();
+      expect(level().queueSet.waiting).toBe(1);
+      clock.set(clock.now() + 1);
+      const { status, headers: received, text } = await waiting;
+      expect([status, received['retry-after'], text]).toEqual([
+        429,
+        '1',
+        'Too many requests, please try again later.\n',
+      ]);
+    }
+    expect(level().counts).toMatchObject({ timedOut: 4, rejected: 0 });
+  });
+
+  it('is refused when its queue is full', async () => {
+    const { send, takeSeats } = await startServer(1);
+    const release = takeSeats();
+    const waiting = [send('GET', configMaps, asJane), send('GET', configMaps, asJane)];
+    await settled();
+    expect((await send('GET', configMaps, asJane)).status).toBe(429);
+    release();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('leaves its queue when its client disconnects', async () => {
+    const { handler, takeSeats, level } = await startServer(1);
+    takeSeats();
+    const disconnecting = new AbortController();
+    const { signal } = disconnecting;
+    const waiting = handler(requestOf('GET', configMaps, { ...asJane, signal }));
+    await settled();
+    disconnecting.abort();
+    expect((await waiting).status).toBe(429);
+    expect(level().queueSet.waiting).toBe(0);
+    expect(level().counts.cancelled).toBe(1);
+  });
+
+  it('takes no seat of a write before its body has arrived', async () => {
+    const { handler, level } = await startServer(1);
+    let arrive = (_: Uint8Array) => {};
+    const body = new Promise<Uint8Array>((resolve) => {
+      arrive = resolve;
+    });
+    const sent = { metadata: { name: 'slow' } } as Json;
+    const writing = handler({ ...requestOf('POST', configMaps, { ...asJane, body: sent }), body: () => body });
+    await settled();
+    expect(level().queueSet.seatsInUse).toBe(0);
+    arrive(Buffer.from(JSON.stringify(sent)));
+    expect((await writing).status).toBe(201);
+    expect(level().counts.dispatched).toBe(1);
+  });
+
+  it('gives the seat of a watch back once it has begun', async () => {
+    const { handler, level } = await startServer(1);
+    const { status, body } = await handler(requestOf('GET', `${configMaps}?watch=1`, asJane));
+    expect([status, level().counts.dispatched, level().queueSet.idle]).toEqual([200, 1, true]);
+    await (body as AsyncIterableIterator<never>)[Symbol.asyncIterator]().return?.();
+  });
+
+  it('of an administrator needs no free seat', async () => {
+    const { send, takeSeats } = await startServer(1);
+    takeSeats();
+    expect((await send('GET', configMaps)).status).toBe(200);
+  });
+});
+
+describe('the dumps', () => {
+  it('show requests that wait, and are text for those who may read them', async () => {
+    const { send, takeSeats } = await startServer(1);
+    const release = takeSeats();
+    const waiting = send('GET', configMaps, asJane);
+    await settled();
+    const dump = await send('GET', '/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1');
+    expect(dump.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(dump.text).toMatch(/^users, +users, +0, +0, .* jane, +list, +\/api\/v1\/namespaces\/default\/configmaps, /m);
+    expect((await send('GET', '/debug/api_priority_and_fairness/dump_nothing')).status).toBe(404);
+    release();
+    await waiting;
+  });
+});

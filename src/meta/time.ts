@@ -1,3 +1,4 @@
+import { maxShown, shorten } from './quote.ts';
 import { statusError } from './status-error.ts';
 
 /** The layouts of `time` and `microTime` as shown in messages. */
@@ -71,7 +72,7 @@ function offsetOf(zone: string): number {
   return zone.startsWith('-') ? -size : size;
 }
 
-const quote = (text: string): string => JSON.stringify(text);
+const quote = (text: string): string => JSON.stringify(shorten(text, maxShown));
 
 /** The error of an invalid time: the first element that does not match. */
 function explain(text: string, micro: boolean): string {

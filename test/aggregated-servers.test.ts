@@ -29,7 +29,7 @@ const definition = {
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            description: 'An apple of the server behind.',
+            description: 'An apple of the extension API server.',
             properties: { spec: { type: 'object', properties: { size: { type: 'integer', description: 'In mm.' } } } },
           },
         },
@@ -56,7 +56,7 @@ const kubeconfig = (server: string, authority: string, token: string) =>
     users: [{ name: 'behind', user: { token } }],
   });
 
-describe.skipIf(!hasKubectl())('a server behind another one', () => {
+describe.skipIf(!hasKubectl())('an extension API server', () => {
   let folder: string;
   let kubectl: Kubectl;
   let behind: RunningServer;
@@ -146,7 +146,7 @@ describe.skipIf(!hasKubectl())('a server behind another one', () => {
     );
     const token = (await kubectl.run('create', 'token', 'picker', '-n', 'orchard')).trim();
     const direct = { authorization: `Bearer ${token}` };
-    // Asked by itself, the server behind asks the one in front about the token and its rights.
+    // Asked by itself, the extension API server asks the one in front about the token and its rights.
     const own = await kubectl.ends([
       ...['--server', behind.url, '--token', token, '--insecure-skip-tls-verify', 'get', '--raw', apples],
     ]);

@@ -8,7 +8,7 @@ import { type Client, openSocket } from '../client.ts';
 import { authorization, type TestedServer } from '../server.ts';
 import { asAdmin, hold, type Scenario, succeeded } from './scenario.ts';
 
-/** Attacks by API servers behind the server. */
+/** Attacks by extension API servers. */
 
 const group = 'evil.example.com';
 const apis = `/apis/${group}/v1`;

@@ -21,7 +21,7 @@ async function makePolicy(client: Client, spec: object): Promise<void> {
   succeeded('a policy', await client.http1(asAdmin('POST', `${admission}/validatingadmissionpolicies`, policy)));
 }
 
-/** Binds the policy so many times, twenty at once. */
+/** Binds the policy `count` times, twenty at once. */
 async function bind(client: Client, count: number, spec: object): Promise<void> {
   const path = `${admission}/validatingadmissionpolicybindings`;
   for (let i = 0; i < count; i += 20) {

@@ -10,7 +10,7 @@ const slice = (endpoints: object[] | null, ports: object[] = [{ name: 'web', por
 const web = { clusterIP: '10.0.0.7', ports: [{ name: 'web', port: 443 }] };
 const remote = { namespace: 'n', name: 'x', port: 443, ca: '', verify: true };
 
-describe('the address of a server behind', () => {
+describe('the address of an extension API server', () => {
   it('is the cluster IP, or the external name, with the port of the APIService', () => {
     expect(clusterAddress(service(web), 443)).toEqual({ host: '10.0.0.7', port: '443' });
     expect(clusterAddress(service({ type: 'ExternalName', externalName: 'a.example' }), 8443)).toEqual({

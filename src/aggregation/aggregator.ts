@@ -16,7 +16,7 @@ import { fromGroupList, fromResourceList } from './discovered.ts';
 import { openApiV3Hash, partOfOpenApi } from './openapi.ts';
 import type { Registrations, RemoteDocuments } from './registrations.ts';
 
-/** A GET that this server sends by itself to a server behind. */
+/** A GET that this server itself sends to an extension API server. */
 export interface Question {
   readonly path: string;
   readonly accept?: string;
@@ -43,7 +43,7 @@ export interface AggregatorOptions {
   readonly clock: Clock;
   readonly names: Names;
   readonly ask: Ask;
-  /** Finds the address of a server behind. Rejects with an Error that says why there is none. */
+  /** Finds the address of an extension API server. Rejects with an Error that says why there is none. */
   readonly locate: (service: RemoteService) => Promise<Address>;
   readonly findService: (namespace: string, name: string) => Promise<Service | undefined>;
   readonly findSlices: (namespace: string, service: string) => Promise<readonly EndpointSlice[]>;
@@ -53,7 +53,7 @@ export interface AggregatorOptions {
   readonly report: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
-/** Interval at which a server behind is checked, and the least time between two checks (ms). */
+/** Interval at which an extension API server is checked, and the least time between two checks (ms). */
 const checkMs = 15_000;
 const pauseMs = 200;
 
@@ -77,7 +77,7 @@ interface Check {
 }
 
 /**
- * Checks the servers behind: the Service, its endpoints, and an answer to a request. Keeps the conditions of APIServices and
+ * Checks extension API servers: the Service, its endpoints, and an answer to a request. Keeps the conditions of APIServices and
  * the discovered resources up to date. A server is checked by one request at a time.
  */
 export class Aggregator {
@@ -157,7 +157,7 @@ export class Aggregator {
     if (documents !== undefined) registrations.learned(name, remote.service, documents);
   }
 
-  /** Whether the server behind a Service answers. */
+  /** Whether the extension API server of a Service answers. */
   async #ask(service: RemoteService, path: string): Promise<Finding> {
     const { ask, locate, findService, findSlices } = this.#options;
     const { namespace, name } = service;
@@ -177,7 +177,7 @@ export class Aggregator {
     }
   }
 
-  /** What the server behind says about a group version; undefined when it does not say what it serves. */
+  /** What the extension API server says about a group version; undefined when it does not say what it serves. */
   async #documents(
     name: string,
     service: RemoteService,

@@ -30,7 +30,7 @@ export const passed: Finding = { status: 'True', reason: 'Passed', message: 'all
 
 export const failedCheck = (message: string): Finding => ({ status: 'False', reason: 'FailedDiscoveryCheck', message });
 
-/** What is wrong with a Service and its slices; undefined: the server behind it can be asked. */
+/** What is wrong with a Service and its slices; undefined: the extension API server can be asked. */
 export function serviceFinding(
   { namespace, name, port }: RemoteService,
   service: Service | undefined,

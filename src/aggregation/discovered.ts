@@ -1,4 +1,4 @@
-/** Reads what servers behind say in discovery. They may say anything: only known fields are taken over, within limits. */
+/** Reads what extension API servers say in discovery. They may say anything: only known fields are taken over, within limits. */
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
 
 /** Limits of one group version: resources, subresources of one, items of a list, and characters of a text. */
@@ -12,7 +12,7 @@ const resourceName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 /**
  * The resources of a group version in an APIGroupDiscoveryList, in the form in which this server shows them; undefined when
- * it is another document, or the server behind does not know the resources of the version itself.
+ * it is another document, or the extension API server does not know the resources of the version itself.
  */
 export function fromGroupList(document: Json, group: string, version: string): JsonObject[] | undefined {
   if (!isJsonObject(document) || document['kind'] !== 'APIGroupDiscoveryList') return undefined;
@@ -30,12 +30,14 @@ export function fromGroupList(document: Json, group: string, version: string): J
 export function fromResourceList(document: Json): JsonObject[] | undefined {
   if (!isJsonObject(document) || !Array.isArray(document['resources'])) return undefined;
   const listed = objectsOf(document['resources']).slice(0, maxResources);
-  const below = (name: Json | undefined) =>
-    listed.flatMap((one) => {
-      const [parent, subresource] = textOf(one['name']).split('/', 2);
-      if (subresource === undefined || parent !== name) return [];
-      return [{ subresource, responseKind: kindIn(one), verbs: one['verbs'] ?? [] }];
-    });
+  const subresources = new Map<string, JsonObject[]>();
+  for (const one of listed) {
+    const [parent = '', subresource] = textOf(one['name']).split('/', 2);
+    if (subresource === undefined) continue;
+    const own = subresources.get(parent) ?? [];
+    own.push({ subresource, responseKind: kindIn(one), verbs: one['verbs'] ?? [] });
+    subresources.set(parent, own);
+  }
   return listed
     .filter(({ name }) => typeof name === 'string' && !name.includes('/'))
     .flatMap((one) =>
@@ -47,7 +49,7 @@ export function fromResourceList(document: Json): JsonObject[] | undefined {
         verbs: one['verbs'] ?? [],
         shortNames: one['shortNames'] ?? [],
         categories: one['categories'] ?? [],
-        subresources: below(one['name']),
+        subresources: subresources.get(textOf(one['name'])) ?? [],
       }),
     );
 }

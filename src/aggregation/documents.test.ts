@@ -7,7 +7,7 @@ const group = 'fruit.example.com';
 const listOf = (version: object): Json =>
   ({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: group }, versions: [version] }] }) as Json;
 
-describe('the discovery document of a server behind', () => {
+describe('the discovery document of an extension API server', () => {
   it('contributes the resources of the group version, with known fields only', () => {
     const apples = {
       resource: 'apples',
@@ -55,7 +55,7 @@ describe('the discovery document of a server behind', () => {
   });
 });
 
-describe('the OpenAPI document of a server behind', () => {
+describe('the OpenAPI document of an extension API server', () => {
   const document = {
     swagger: '2.0',
     paths: {

@@ -1,4 +1,4 @@
-/** API servers behind this one: the group versions that APIServices register, their availability, and their documents. */
+/** Extension API servers: the group versions that APIServices register, their availability, and their documents. */
 
 export { type Address, clusterAddress, endpointAddress, type RemoteService } from './address.ts';
 export { Aggregator, type AggregatorOptions, type Answer, type Ask, type Question } from './aggregator.ts';

@@ -1,4 +1,4 @@
-/** Reads the OpenAPI documents of servers behind. They may hold anything: only the part about a group version is taken over. */
+/** Reads the OpenAPI documents of extension API servers. They may hold anything: only the part about a group version is taken over. */
 import { createHash } from 'node:crypto';
 import { parseAnyJsonInSteps, stringifyJsonInSteps } from '../codec/index.ts';
 import { isJsonObject, type Json, type JsonObject, Pace, type Steps, setKey } from '../meta/index.ts';

@@ -18,7 +18,7 @@ export interface RemoteServer {
   readonly documents: RemoteDocuments | undefined;
 }
 
-/** What a server behind says about a group version. */
+/** What an extension API server says about a group version. */
 export interface RemoteDocuments {
   /** In the form of aggregated discovery. */
   readonly resources: readonly JsonObject[];
@@ -96,7 +96,7 @@ export class Registrations {
     return this.#remotes === 0 ? undefined : this.get(`${version}.${group}`)?.remote;
   }
 
-  /** Takes over an APIService, undefined when it was deleted. Returns whether it must be checked now. */
+  /** Stores an APIService; undefined when it was deleted. Returns whether it must be checked now. */
   set(name: string, object: APIService | undefined): boolean {
     const before = this.#entries.get(name);
     if (object === undefined) {
@@ -114,7 +114,7 @@ export class Registrations {
     return !isSameSpec || availableCondition(object) === undefined;
   }
 
-  /** Takes over the documents of the server behind a Service, unless the APIService has changed meanwhile. */
+  /** Stores the documents of the extension API server of a Service, unless the APIService has changed meanwhile. */
   learned(name: string, service: RemoteService, documents: RemoteDocuments): void {
     const entry = this.#entries.get(name);
     const remote = entry?.registration.remote;
@@ -132,7 +132,7 @@ export class Registrations {
   }
 }
 
-/** `before`: the server behind of the same spec. */
+/** `before`: the extension API server of the same spec. */
 function registrationOf(object: APIService, before: RemoteServer | undefined, mayBeRemote: boolean): Registration {
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = object.spec ?? {};
   const condition = availableCondition(object);

@@ -116,7 +116,7 @@ const seatSeconds = (value: number): string => `${value.toFixed(8)}ss`;
 const neverStarted = '0001-01-01T00:00:00Z';
 const timeText = (ms: number): string => new Date(ms).toISOString().replace('Z', '000000Z');
 
-const leastWidth = 8;
+const minWidth = 8;
 
 /** Cells end with a comma; all cells of a column but the last are equally wide. Line feeds in cells are escaped. */
 function table(rows: readonly Row[]): string {
@@ -128,7 +128,7 @@ function table(rows: readonly Row[]): string {
     }),
   );
   const widths = (texts[0] ?? []).map((_, i) =>
-    texts.reduce((widest, row) => Math.max(widest, (row[i] as string).length + 1), leastWidth),
+    texts.reduce((widest, row) => Math.max(widest, (row[i] as string).length + 1), minWidth),
   );
   const line = (row: readonly string[]) =>
     row.map((text, i) => (i < row.length - 1 ? text.padEnd(widths[i] as number) : text)).join('');

@@ -38,7 +38,7 @@ export interface FlowSeries {
   readonly watches: Sample;
 }
 
-/** Whoever waits for a request to start. */
+/** Receives the start of a request that had to wait. */
 export interface Waiter {
   started(request: FlowRequest): void;
 }
@@ -172,7 +172,7 @@ export class FlowControl {
     if (level.quiescing) this.#stale = true;
   }
 
-  /** Moves seats between levels by their demand since the last call. To be called every ten seconds. */
+  /** Moves seats between levels by their demand since the last call. Call it every ten seconds. */
   adjust(): void {
     const now = this.#options.clock.monotonic();
     const { levels } = this;
@@ -212,7 +212,7 @@ export class FlowControl {
     this.#classifier = new Classifier([...this.#assignments.values()].map(({ schema }) => schema));
   }
 
-  /** A level whose object is deleted stays while it has requests. */
+  /** Updates the levels. A level whose object is deleted remains while it has requests. */
   #adoptLevels(): void {
     const { clock, observer, seats, mandatory } = this.#options;
     const configurations = new Map(this.#configurations);

@@ -37,7 +37,7 @@ export interface Claim {
 }
 
 /** A level that can use no seats still gets a few of those that nobody else can use. */
-const leastTarget = 0.001;
+const minTarget = 0.001;
 const rounds = 64;
 
 /**
@@ -48,7 +48,7 @@ export function allocate(
   seats: number,
   claims: readonly Claim[],
 ): { readonly fraction: number; readonly seats: readonly number[] } {
-  const targets = claims.map(({ target }) => Math.max(target, leastTarget));
+  const targets = claims.map(({ target }) => Math.max(target, minTarget));
   const divided = (fraction: number) =>
     claims.map(({ lower, upper }, i) => Math.min(upper, Math.max(lower, fraction * (targets[i] as number))));
   const sum = (fraction: number) => divided(fraction).reduce((all, one) => all + one, 0);

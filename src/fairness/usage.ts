@@ -23,7 +23,7 @@ export interface Demand {
 }
 
 /** States are averaged over this time before they are observed (ms): most last for microseconds. */
-const leastMs = 10;
+const minObservedMs = 10;
 
 /** The weight of the past in the smoothed demand. */
 const smoothing = 0.977;
@@ -89,7 +89,7 @@ export class LevelUsage {
     this.#demandMs += demand * ms;
     this.#executingMs += this.#executing * ms;
     this.#waitingMs += this.#waiting * ms;
-    if (this.#pendingMs >= leastMs) this.#observe();
+    if (this.#pendingMs >= minObservedMs) this.#observe();
   }
 
   #observe(): void {

@@ -71,7 +71,7 @@ export interface HandlerOptions {
 /** The group versions that other API servers serve behind this one. */
 export interface Aggregation {
   readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remote'>;
-  /** The response of the server behind. @throws StatusError */
+  /** The response of the extension API server. @throws StatusError */
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
 }
 

@@ -122,7 +122,7 @@ class LevelSeat implements Seat, Waiter {
         reject(new Overload());
       };
       const disconnected = () => giveUp('cancelled');
-      const cancel = this.#clock.after(timeoutOf(info.query) * mostWaiting, () => giveUp('time-out'));
+      const cancel = this.#clock.after(timeoutOf(info.query) * maxWaitPart, () => giveUp('time-out'));
       const end = () => {
         cancel();
         signal.removeEventListener('abort', disconnected);
@@ -138,7 +138,7 @@ class LevelSeat implements Seat, Waiter {
 }
 
 /** The part of its timeout that a request may wait for a seat. */
-const mostWaiting = 1 / 4;
+const maxWaitPart = 1 / 4;
 /** The timeout of a request that names none, and the longest (ms). */
 const defaultTimeoutMs = 60_000;
 

@@ -17,7 +17,7 @@ export function servingCertificate(folder: string, file: string, host: string): 
   return { cert: authority.cert, key: pair.key };
 }
 
-/** Writes the certificate by which servers behind recognise the server in front, and returns the flags of the latter. */
+/** Writes the certificate by which extension API servers recognise the server in front, and returns the flags of the latter. */
 export function frontProxyFlags(folder: string): string[] {
   mkdirSync(folder, { recursive: true });
   const authority = issueCertificate({ commonName: 'front-ca', usage: 'authority', ...validity() });

@@ -15,7 +15,7 @@ const expressions = {
   },
 };
 
-/** A request that began with the epoch passes a policy with ten parameters, where each turn takes so many milliseconds. */
+/** A request that began with the epoch passes a policy with ten parameters, where each turn takes `msEach` milliseconds. */
 async function admit(type: keyof typeof expressions, failurePolicy: string, msEach: number): Promise<void> {
   const spec = {
     matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },

@@ -16,7 +16,7 @@ export interface ServedVersion {
   readonly apiVersion: string;
   /** By plural name. Empty: this server does not serve the version. */
   readonly resources: readonly ServedResource[];
-  /** The server behind this one that serves the version. */
+  /** The extension API server that serves the version. */
   readonly remote: RemoteServer | undefined;
 }
 

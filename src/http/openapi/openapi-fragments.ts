@@ -62,7 +62,7 @@ export class OpenApiFragments {
     return this.#body([...paths, ...remote.paths], [...schemas, ...remote.schemas], encoding);
   }
 
-  /** The fragments of the documents of servers behind; none when one of these documents cannot be encoded. */
+  /** The fragments of the documents of extension API servers; none when one of these documents cannot be encoded. */
   async #remoteFragments(
     versions: readonly ServedVersion[],
     declared: ReadonlySet<string>,
@@ -241,7 +241,7 @@ export class OpenApiFragments {
   }
 }
 
-/** The OpenAPI v2 documents of servers behind. */
+/** The OpenAPI v2 documents of extension API servers. */
 const openApiDocuments = (versions: readonly ServedVersion[]) =>
   versions.flatMap(({ remote }) => remote?.documents?.openApiV2 ?? []);
 

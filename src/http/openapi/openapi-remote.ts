@@ -3,11 +3,11 @@ import { parseAnyJsonInSteps, stringifyJsonInSteps } from '../../codec/index.ts'
 import { isJsonObject, type JsonObject, type Steps } from '../../meta/index.ts';
 import type { Part } from './openapi-encodings.ts';
 
-/** The fields that the documents of servers behind add to a document. */
+/** The fields that the documents of extension API servers add to a document. */
 export type RemoteFields = { readonly [part in Part]: readonly (readonly [name: string, value: JsonObject])[] };
 
 /**
- * The paths and schemas of the documents of servers behind. A schema whose name is taken gets another one: `taken` has the
+ * The paths and schemas of the documents of extension API servers. A schema whose name is taken gets another one: `taken` has the
  * names of the schemas of the whole document. Schemas of the same name and content are added once.
  */
 export function* remoteFields(documents: readonly OpenApiV2[], taken: ReadonlySet<string>): Steps<RemoteFields> {

@@ -24,7 +24,7 @@ export interface OpenApiOptions {
   /** Includes the enums of fields. */
   readonly enums: boolean;
   readonly describe: Describe;
-  /** Relays requests for the OpenAPI v3 documents of servers behind. */
+  /** Relays requests for the OpenAPI v3 documents of extension API servers. */
   readonly relay?: Aggregation['answer'] | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface OpenApi {
 /** What is served in one state of the registry. */
 interface State {
   readonly groups: readonly Group[];
-  /** All versions, those of servers behind too. */
+  /** All versions, those of extension API servers too. */
   readonly all: readonly ServedVersion[];
   /** By path. */
   readonly versions: ReadonlyMap<string, ServedVersion>;

@@ -6,7 +6,7 @@ import { userHeaders } from './proxy-headers.ts';
 const there = (url: string) => pathThere(identify('GET', url));
 const apples = '/apis/fruit.example.com/v1/namespaces/x/apples';
 
-describe('the path that a server behind is asked for', () => {
+describe('the path that an extension API server is asked for', () => {
   it('is the path that was authorized, encoded again', () => {
     expect(there(`${apples}/a%2Fb%20c`)).toBe(`${apples}/a/b%20c`);
     expect(there(`${apples}/a%252e%3Fb%23`)).toBe(`${apples}/a%252e%3Fb%23`);

@@ -28,9 +28,9 @@ import {
   userHeaders,
 } from './proxy-headers.ts';
 
-/** Relays requests to the API servers behind this one. */
+/** Relays requests to extension API servers. */
 export interface AggregatedRelay {
-  /** The response of the server behind to a request of a user. @throws StatusError */
+  /** The response of the extension API server to a request of a user. @throws StatusError */
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
   /** Sends a request of this server itself. */
   readonly ask: Ask;
@@ -40,9 +40,9 @@ export interface AggregatedRelay {
 
 export interface AggregatedRelayOptions {
   readonly clock: Clock;
-  /** The client certificate by which servers behind recognise this one, in PEM. */
+  /** The client certificate by which extension API servers recognise this one, in PEM. */
   readonly certificate: () => { readonly cert: string; readonly key: string } | undefined;
-  /** Finds the address of a server behind. Rejects with an Error that says why there is none. */
+  /** Finds the address of an extension API server. Rejects with an Error that says why there is none. */
   readonly locate: (service: RemoteService) => Promise<Address>;
   readonly isIdentity: IsIdentity;
 }
@@ -136,7 +136,7 @@ function questionHeaders({ path, accept, user, forwarded, etag = '' }: Question,
 }
 
 /**
- * The path and query that the server behind is asked for: the path that was authorized, encoded again, so that both servers read
+ * The path and query that the extension API server is asked for: the path that was authorized, encoded again, so that both servers read
  * the same path. @throws StatusError 400 for segments that might be resolved there: empty ones, `.` and `..`
  */
 export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>): string {

@@ -15,7 +15,7 @@ function heldLookups(most: number) {
 }
 
 describe('lookups of names', () => {
-  it('run so many at a time, in the order in which they were asked for', () => {
+  it('run a limited number at a time, in the order of the requests', () => {
     const { lookups, begun, answer, fail } = heldLookups(2);
     for (const name of ['a', 'b', 'c', 'd']) lookups.find(name, () => {});
     expect(begun).toEqual(['a', 'b']);

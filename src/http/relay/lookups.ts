@@ -11,7 +11,7 @@ type Resolve = (
 type Found = (error: Error | null, addresses: readonly LookupAddress[]) => void;
 
 /**
- * Looks up names, so many at a time. Node looks up names in two threads of the process, and a name server that does not
+ * Looks up names, a limited number at a time. Node looks up names in two threads of the process, and a name server that does not
  * answer blocks one of them for many seconds. All who wait for the same name share its lookup.
  */
 export class Lookups {

@@ -2,7 +2,7 @@ import type { Aggregation, NonResourceHandler } from '../call.ts';
 import type { RequestInfo } from '../request-info.ts';
 
 /**
- * Relays the requests for a path to the server behind this one that serves its group version: those for its discovery
+ * Relays the requests for a path to the extension API server that serves its group version: those for its discovery
  * document and for all below it. Undefined when this server serves the path.
  */
 export function relayAt(

@@ -29,11 +29,11 @@ interface Options {
   readonly log: Log;
 }
 
-/** The API servers behind this one. */
+/** The extension API servers that APIServices name. */
 export interface ServerAggregation extends Aggregation {
   /** Follows the APIServices of the registry from now on. Resolves once all of them are known. */
   follow(): Promise<void>;
-  /** Aborts all requests to servers behind. */
+  /** Aborts all requests to extension API servers. */
   close(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ async function follow(
   });
 }
 
-/** Finds Services, their slices, and the addresses of the servers behind them. */
+/** Finds Services, their slices, and the addresses of extension API servers. */
 function serviceFinder({ settings, backend, names, random }: Options) {
   const findService = async (namespace: string, name: string): Promise<Service | undefined> =>
     backend.registry.objects.get(Service, namespace, name);

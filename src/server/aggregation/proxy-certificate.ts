@@ -7,7 +7,7 @@ import type { ServerSettings } from '../settings/flags.ts';
 /** Interval at which the files are read again (ms). */
 const rereadMs = 60_000;
 
-/** The client certificate that this server shows to the servers behind it. Changed files take effect within a minute. */
+/** The client certificate that this server shows to extension API servers. Changed files take effect within a minute. */
 export interface ProxyCertificate {
   readonly current: () => CertKeyPair | undefined;
   close(): Promise<void>;

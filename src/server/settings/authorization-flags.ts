@@ -48,7 +48,7 @@ export const authorizationFlags = {
     'Identity',
     type.file,
     undefined,
-    'Kubeconfig of an API server that authorizes the requests that no other authorizer allows or denies (SubjectAccessReview), for a server behind it ([aggregation.md](aggregation.md)). Without `--authorization-mode` it authorizes all requests.',
+    'Kubeconfig of an API server that authorizes the requests that no other authorizer allows or denies (SubjectAccessReview), for an extension API server ([aggregation.md](aggregation.md)). Without `--authorization-mode` it authorizes all requests.',
   ),
   authorizationWebhookCacheUnauthorizedTtl: flag(
     'Identity',

@@ -199,8 +199,8 @@ export interface ServerOptions {
    */
   readonly authenticationTokenWebhookConfigFile?: string | undefined;
   /**
-   * Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for a server
-   * behind it ([aggregation.md](aggregation.md)). In place of a webhook.
+   * Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for an
+   * extension API server ([aggregation.md](aggregation.md)). In place of a webhook.
    *
    * The path of a file. No default. Flag: `--authentication-kubeconfig`.
    */
@@ -279,8 +279,8 @@ export interface ServerOptions {
   readonly authorizationWebhookCacheAuthorizedTtl?: number | string | undefined;
   /**
    * Kubeconfig of an API server that authorizes the requests that no other authorizer allows or denies
-   * (SubjectAccessReview), for a server behind it ([aggregation.md](aggregation.md)). Without `authorizationMode` it
-   * authorizes all requests.
+   * (SubjectAccessReview), for an extension API server ([aggregation.md](aggregation.md)). Without `authorizationMode`
+   * it authorizes all requests.
    *
    * The path of a file. No default. Flag: `--authorization-kubeconfig`.
    */

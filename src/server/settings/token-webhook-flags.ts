@@ -13,7 +13,7 @@ export const tokenWebhookFlags = {
     'Identity',
     type.file,
     undefined,
-    'Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for a server behind it ([aggregation.md](aggregation.md)). In place of a webhook.',
+    'Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for an extension API server ([aggregation.md](aggregation.md)). In place of a webhook.',
   ),
   authenticationTokenWebhookVersion: flag(
     'Identity',

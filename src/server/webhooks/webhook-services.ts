@@ -1,3 +1,4 @@
+import { clusterAddress } from '../../aggregation/index.ts';
 import { isFakeHost } from '../../controllers/index.ts';
 import { type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
 import { Service } from '../../types/core-v1.ts';
@@ -20,17 +21,13 @@ interface Options {
 export function webhookServices({ backend, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
   const locateService: RegisteredWebhooksOptions['locateService'] = async (namespace, name, port) => {
     const { objects } = backend.registry;
-    const { spec = {} } = await objects.read(Service, namespace, name).catch((error: unknown) => {
+    const service = await objects.read(Service, namespace, name).catch((error: unknown) => {
       if (error instanceof StatusError && error.code === 404)
         throw new Error(`service ${JSON.stringify(name)} not found`);
       throw error;
     });
-    const { type = 'ClusterIP', clusterIP = '', externalName = '', ports = [] } = spec;
-    if (type === 'ExternalName') return { host: externalName, port: String(port) };
-    if (!ports.some((one) => one.port === port)) {
-      throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
-    }
-    const proxy = backend.registry.find('', 'v1', 'services')?.subresources.get('proxy');
+    const isExternal = service.spec?.type === 'ExternalName';
+    const proxy = isExternal ? undefined : backend.registry.find('', 'v1', 'services')?.subresources.get('proxy');
     if (proxy?.type === 'connect') {
       const call = { names, now: clock.now(), random, nodeAddresses: [], options: {}, objects };
       const endpoint = await proxy.connect
@@ -41,8 +38,7 @@ export function webhookServices({ backend, names, clock, random, fakeNodes }: Op
       }
       if (endpoint !== undefined) return endpoint;
     }
-    if (type === 'ClusterIP' && clusterIP === 'None') throw new Error('cannot route to service with ClusterIP "None"');
-    return { host: clusterIP, port: String(port) };
+    return clusterAddress(service, port);
   };
   return { locateService };
 }

@@ -146,7 +146,7 @@ test('an empty page, whichever it is, ends no process: it is damage, or nothing 
     await (store as Store).close();
   }
   expect(refused).toBeGreaterThan(0);
-});
+}, 120_000);
 
 test('a flipped bit in a header, a key, a value or a checksum is never served', async () => {
   rmSync(path, { recursive: true, force: true });

@@ -38,6 +38,7 @@ import {
   type State,
   textKeys,
 } from './records.ts';
+import { Sequence } from './sequence.ts';
 import { Space } from './space.ts';
 import { Table } from './table.ts';
 
@@ -61,6 +62,8 @@ export interface Environment extends Tables {
   readonly unsealed: Position | undefined;
   /** Called with the position up to which records are sealed, once that is durable. */
   sealedUpTo(position: Position | 'none'): void;
+  /** What makes transactions follow each other. */
+  readonly sequence: Sequence;
   /**
    * Closes the files and opens them again, as the library requires after it failed to write a meta page. Until that
    * succeeds, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision `answered` is
@@ -154,6 +157,7 @@ class Files implements Environment {
   readonly heads: Tables['heads'];
   readonly long: Tables['long'];
   readonly leases: Tables['leases'];
+  readonly sequence: Sequence;
   readonly #mapSize: number;
   readonly #released: () => void;
   #root: RootDatabase<Buffer, Buffer> | undefined;
@@ -163,6 +167,7 @@ class Files implements Environment {
 
   constructor(path: string, mapSize: number, released: () => void) {
     this.path = path;
+    this.sequence = new Sequence(path);
     const tables = tablesOf(path, this.mayLackSeals);
     ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases } = tables);
     this.#mapSize = mapSize;
@@ -200,6 +205,7 @@ class Files implements Environment {
       claim(root, this.path, 0);
       prepareFormat(root, this.path);
       for (const table of this.#tables) table.open(root);
+      this.sequence.open(root);
       const found = root.get(stateKey);
       claim(root, this.path, 1);
       const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
@@ -248,6 +254,7 @@ class Files implements Environment {
     for (const table of this.#tables) table.close();
     await space?.close();
     await root?.close();
+    this.sequence.close();
   }
 }
 

@@ -74,6 +74,9 @@ export const inUse = (path: string, pid?: number) => {
   return unavailable(`the data in ${path} is in use by ${process}: stop that one, or choose another directory`);
 };
 
+export const openedByOther = (path: string) =>
+  unavailable(`another process opened the data in ${path} during a write: try again`);
+
 /** `path`: the damaged file, or its directory. */
 export const damaged = (path: string, what: string, cause?: unknown) =>
   new StoreError('damaged', `the data in ${path} is damaged: ${what}; move it away and restore a backup`, { cause });

@@ -3,10 +3,11 @@ import type { Clock } from '../../meta/index.ts';
 import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
-import { failure } from './failure.ts';
+import { failure, openedByOther } from './failure.ts';
 import type { Reader } from './reader.ts';
 import type { State } from './records.ts';
 import { withoutReports } from './reports.ts';
+import { missedOthers } from './sequence.ts';
 import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
 
 // Limits of one transaction, so that it does not delay the requests behind it.
@@ -15,6 +16,8 @@ const writesATransaction = 1000;
 const bytesATransaction = 8 * 1024 * 1024;
 /** The least number of records that each transaction examines to remove compacted history. */
 const recordsASweep = 256;
+/** Each attempt but the first needs another process that opens the files during a commit. */
+const maxAttempts = 5;
 
 export interface Request {
   /** A commit, a revision to compact to, or a tick that only writes open time. */
@@ -119,27 +122,38 @@ export class GroupCommit {
   async #next(): Promise<void> {
     const requests = this.#take();
     try {
-      if (this.#broken) await this.#reopen();
-      const { openMs, keepMs } = this.#retention;
-      const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
-      transaction.age(keepMs);
-      const outcomes = requests.map(({ what }) => decide(transaction, what));
-      // Twice what it adds, so that the backlog of a busy store shrinks.
-      const examined = Math.max(recordsASweep, 2 * transaction.added);
-      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined, this.#flushes.damaged);
-      transaction.seal();
-      if (transaction.changes || this.#failing !== undefined) await this.#write(transaction);
-      const before = this.#state;
-      for (const [i, { done }] of requests.entries()) {
-        const outcome = outcomes[i] as Outcome;
-        // One revision at a time, so that no caller sees a revision before its commit is delivered to watches.
-        this.#state = { ...before, latest: outcome.revision };
-        done(outcome);
+      for (let attempt = 1; !(await this.#attempt(requests)); attempt++) {
+        if (attempt === maxAttempts) throw openedByOther(this.#environment.path);
+        this.#environment.sequence.correct();
       }
-      this.#state = transaction.state;
     } catch (error) {
       for (const { failed } of requests) failed(failure(this.#environment.path, error));
     }
+  }
+
+  /** Decides and writes the requests. False, with nothing done, when LMDB has missed the last transaction. */
+  async #attempt(requests: readonly Request[]): Promise<boolean> {
+    if (this.#broken) await this.#reopen();
+    this.#environment.sequence.check();
+    const { openMs, keepMs } = this.#retention;
+    const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
+    transaction.age(keepMs);
+    const outcomes = requests.map(({ what }) => decide(transaction, what));
+    // Twice what it adds, so that the backlog of a busy store shrinks.
+    const examined = Math.max(recordsASweep, 2 * transaction.added);
+    transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined, this.#flushes.damaged);
+    transaction.seal();
+    const writes = transaction.changes || this.#failing !== undefined;
+    if (writes && !(await this.#write(transaction))) return false;
+    const before = this.#state;
+    for (const [i, { done }] of requests.entries()) {
+      const outcome = outcomes[i] as Outcome;
+      // One revision at a time, so that no caller sees a revision before its commit is delivered to watches.
+      this.#state = { ...before, latest: outcome.revision };
+      done(outcome);
+    }
+    this.#state = transaction.state;
+    return true;
   }
 
   #take(): Request[] {
@@ -154,15 +168,17 @@ export class GroupCommit {
     return this.#waiting.splice(0, count);
   }
 
-  async #write(transaction: Transaction): Promise<void> {
+  /** False, with nothing written, when LMDB has missed the last transaction. */
+  async #write(transaction: Transaction): Promise<boolean> {
     const { clock, flushed } = this.#flushes;
     const began = clock.monotonic();
     try {
       await this.#environment.reserve(transaction.bytes);
-      await withoutReports(() => transaction.write());
+      if (!(await withoutReports(() => transaction.write()))) return false;
       flushed((clock.monotonic() - began) / 1000);
     } catch (error) {
       const cause = await causeOf(error);
+      if (missedOthers(cause)) return false;
       this.#failing = cause;
       // A failure before the new root was written has changed nothing.
       if (this.#works()) throw cause;
@@ -173,6 +189,7 @@ export class GroupCommit {
     }
     this.#failing = undefined;
     transaction.settle();
+    return true;
   }
 
   /** Reopens the files after a transaction with an unknown outcome. */

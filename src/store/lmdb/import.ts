@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { checkKey } from '../check.ts';
 import type { ImportState, LeasedEntry, StoreImport } from '../snapshot.ts';
 import { type Environment, emptyState, importKey, openEnvironment, stateKey } from './environment.ts';
-import { failure, notEmpty } from './failure.ts';
+import { failure, notEmpty, openedByOther } from './failure.ts';
 import { causeOf } from './group-commit.ts';
 import { Reader } from './reader.ts';
 import { completeRecord, encodeState, makeRecord, Slab } from './records.ts';
@@ -98,10 +98,11 @@ class LmdbImport implements StoreImport {
   }
 
   async #batch(write: () => void): Promise<void> {
-    try {
-      await this.#environment.root.batch(write);
-    } catch (error) {
-      throw failure(this.#environment.path, await causeOf(error));
-    }
+    const { path } = this.#environment;
+    this.#environment.sequence.check();
+    const written = await this.#environment.sequence.batch(write).catch(async (error: unknown) => {
+      throw failure(path, await causeOf(error));
+    });
+    if (!written) throw openedByOther(path);
   }
 }

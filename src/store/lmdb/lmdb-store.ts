@@ -31,7 +31,16 @@ import { checkPresent, type Environment, markPresent, openEnvironment, refuseImp
 import { failure } from './failure.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Reader } from './reader.ts';
-import { type LeaseKey, makeRecord, recordDeletes, recordExpires, recordKey, recordValue, Slab } from './records.ts';
+import {
+  type LeaseKey,
+  makeRecord,
+  recordDeletes,
+  recordExpires,
+  recordKey,
+  recordValue,
+  Slab,
+  type State,
+} from './records.ts';
 import type { Outcome, Written } from './transaction.ts';
 
 export interface LmdbStoreOptions {
@@ -98,7 +107,7 @@ class LmdbStore implements Store {
     this.#environment = environment;
     this.#clock = clock;
     this.#observer = observer;
-    const readable = () => this.#writer.state;
+    const readable = () => this.#readable();
     this.#reader = new Reader(environment, readable);
     this.#hub = new WatchHub({ readable, replay: (...from) => this.#reader.replay(...from) });
     const opened = clock.monotonic();
@@ -140,14 +149,14 @@ class LmdbStore implements Store {
   async get(key: string, revision?: number): Promise<GetResult> {
     this.#checkOpen();
     const bytes = checkKey(key);
-    const at = checkReadable(revision, this.#writer.state);
+    const at = checkReadable(revision, this.#readable());
     return { entry: this.#reader.entry(bytes, at), revision: at };
   }
 
   async list(range: ListRange): Promise<ListResult> {
     this.#checkOpen();
     const checked = checkRange(range);
-    return this.#reader.list(checked, checkReadable(range.revision, this.#writer.state), () => this.#checkOpen());
+    return this.#reader.list(checked, checkReadable(range.revision, this.#readable()), () => this.#readable());
   }
 
   async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
@@ -182,6 +191,13 @@ class LmdbStore implements Store {
 
   #checkOpen(): void {
     if (this.#closed !== undefined) throw closedError();
+  }
+
+  /** What can be read in this turn of the event loop. */
+  #readable(): State {
+    this.#checkOpen();
+    this.#environment.sequence.check();
+    return this.#writer.state;
   }
 
   #commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): Promise<CommitResult> {

@@ -70,7 +70,11 @@ export class Reader {
   }
 
   /** In turns of the server; the result is still that of exactly one revision. */
-  async list({ prefix, after, limit, count }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
+  async list(
+    { prefix, after, limit, count }: KeyRange,
+    revision: number,
+    checkUsable: () => void,
+  ): Promise<ListResult> {
     const pin = { revision };
     this.#pins.add(pin);
     const turns = serverTurns();
@@ -99,7 +103,7 @@ export class Reader {
         }
         if (heads.length < keysAStep && bytes <= bytesAStep) return result();
         if (turns.over) await turns.next();
-        checkOpen();
+        checkUsable();
       }
     } finally {
       this.#pins.delete(pin);

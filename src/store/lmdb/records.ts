@@ -2,11 +2,12 @@ import { crc32 } from 'node:zlib';
 import type { ByteString } from '../../meta/index.ts';
 import type { Aging, Mark } from '../history.ts';
 
-// The data of the store, in four tables:
+// The data of the store, in five tables:
 //   records  position -> one write of one commit (layout below): the history and the values
 //   heads    key -> pointer to the latest record of the key
 //   long     the same, under the SHA-256 of a key that is too long for an index
 //   leases   time of expiry and position -> the pointer of a record that expires
+//   sequence the number of the last transaction, see sequence.ts
 // and, in the root table, `format`, `state`, `marks` and, while records of format 1 are left, `unsealed`.
 
 /** Where a record is: the `ordinal`th write of the commit that took `revision`. */

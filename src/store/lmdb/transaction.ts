@@ -197,12 +197,12 @@ export class Transaction {
     return bytes;
   }
 
-  /** Resolves when everything is durable; rejects when nothing has been written. */
-  write(): Promise<unknown> {
-    const { root, records, leases } = this.#environment;
+  /** Resolves and rejects as {@link Sequence.batch} does. */
+  write(): Promise<boolean> {
+    const { root, records, leases, sequence } = this.#environment;
     const { heads } = this.#reader;
     this.#state = { ...this.#state, openMs: this.#openMs };
-    return root.batch(() => {
+    return sequence.batch(() => {
       for (const { position, record } of this.#sealed) records.put(position, record);
       if (this.#unsealed === 'none') void root.remove(unsealedKey);
       else if (this.#unsealed !== undefined) void root.put(unsealedKey, encodePosition(this.#unsealed));

@@ -47,6 +47,8 @@ export interface AggregatorOptions {
   readonly locate: (service: RemoteService) => Promise<Address>;
   readonly findService: (namespace: string, name: string) => Promise<Service | undefined>;
   readonly findSlices: (namespace: string, service: string) => Promise<readonly EndpointSlice[]>;
+  /** Closes the kept connections to an extension API server. */
+  readonly disconnect: (service: RemoteService) => void;
   /** Writes the condition of an APIService. */
   readonly writeCondition: (name: string, condition: AvailableCondition) => Promise<void>;
   /** Reports a failure of the server itself. */
@@ -103,7 +105,9 @@ export class Aggregator {
   serviceChanged(namespace: string, name: string | undefined): void {
     for (const [registered, check] of this.#checks) {
       const service = this.#options.registrations.get(registered)?.remote?.service;
-      if (service?.namespace === namespace && (name ?? service.name) === service.name) this.#soon(registered, check);
+      if (service?.namespace !== namespace || (name ?? service.name) !== service.name) continue;
+      this.#options.disconnect(service);
+      this.#soon(registered, check);
     }
   }
 

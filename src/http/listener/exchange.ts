@@ -19,9 +19,14 @@ interface Exchanged {
   readonly socket?: Socket;
 }
 
+/** A connection that was kept open ended without a byte of the response: the server had closed it. */
+export class StaleConnection extends Error {
+  readonly code = 'ECONNRESET';
+}
+
 /** Sends requests to kubelets and proxied backends. */
 interface Exchange {
-  /** Resolves with the headers of the response. Rejects with the error of the connection. */
+  /** Resolves with the headers of the response. Rejects with the error of the connection, or `StaleConnection`. */
   begin(endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged>;
   /** Aborts all requests. */
   close(): void;
@@ -40,15 +45,21 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
         track(outgoing);
         const late = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
         const cancel = connectMs === 0 ? ignore : clock.after(connectMs, late);
-        outgoing.once('socket', (socket) =>
-          socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel),
-        );
+        outgoing.once('socket', (socket) => {
+          if (outgoing.reusedSocket) cancel();
+          else socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel);
+        });
+        const fail = (error: Error) => {
+          const socket = outgoing.socket as unknown as PacedSocket | null;
+          const isStale = outgoing.reusedSocket && socket?.isSilent === true && !options.signal.aborted;
+          reject(isStale ? new StaleConnection('EOF', { cause: error }) : error);
+        };
         outgoing.once('close', () => {
           cancel();
-          reject(Object.assign(new Error('no answer'), { code: 'ECONNRESET' }));
+          fail(Object.assign(new Error('no answer'), { code: 'ECONNRESET' }));
         });
         outgoing.once('timeout', late);
-        outgoing.on('error', reject);
+        outgoing.on('error', fail);
         outgoing.once('response', (incoming) => {
           // Errors of a body that nobody reads are ignored.
           incoming.on('error', ignore);

@@ -14,10 +14,11 @@ import {
 import type { Endpoint } from '../../registry/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
-import { createExchange } from '../listener/exchange.ts';
+import { createExchange, StaleConnection } from '../listener/exchange.ts';
 import type { RequestInfo } from '../request-info.ts';
-import type { ApiResponse } from '../types.ts';
-import { dialFailure, type EndpointTls } from './dial.ts';
+import type { ApiRequest, ApiResponse } from '../types.ts';
+import { type DialOptions, dialFailure, type EndpointTls } from './dial.ts';
+import { KeptConnections } from './kept-connections.ts';
 import {
   acceptsAny,
   addressedTo,
@@ -34,7 +35,9 @@ export interface AggregatedRelay {
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
   /** Sends a request of this server itself. */
   readonly ask: Ask;
-  /** Aborts all requests. */
+  /** Closes the kept connections to an extension API server: its APIService has changed, or its address. */
+  readonly disconnect: (service: RemoteService) => void;
+  /** Aborts all requests, and closes all connections. */
   close(): void;
 }
 
@@ -64,6 +67,25 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
     // A trusted certificate needs no trusted issuer, as with the reference server.
     ...(ca === '' ? {} : { ca, allowPartialTrustChain: true }),
   });
+  const connections = new KeptConnections(tlsOf, certificate);
+
+  /** Sends a relayed request. One that may be repeated is, when a kept connection turns out to be closed. */
+  const send = async (
+    service: RemoteService,
+    endpoint: Endpoint,
+    options: DialOptions,
+    body: Body,
+    upgrades: boolean,
+  ) => {
+    if (upgrades) return exchange.begin(endpoint, options);
+    try {
+      return await exchange.begin(endpoint, { ...options, agent: connections.of(service) }, body);
+    } catch (error) {
+      const mayRepeat = body === undefined && safeMethods.has(options.method);
+      if (!mayRepeat || !(error instanceof StaleConnection)) throw error;
+      return exchange.begin(endpoint, options);
+    }
+  };
 
   const answer = async (call: Call, { service, available }: RemoteServer): Promise<ApiResponse> => {
     const { request, info, turns } = call;
@@ -79,7 +101,7 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
     const { method } = request;
     const sent = { method, path, headers, signal: timer.signal, guarded: false, turns, tls: tlsOf(service) };
     try {
-      const { incoming, socket } = await exchange.begin(endpoint, sent, body);
+      const { incoming, socket } = await send(service, endpoint, sent, body, request.upgrades);
       if (socket !== undefined) {
         timer.cancel();
         return { status: 101, headers: incoming.headers as ApiResponse['headers'], body: emptyBody, tunnel: socket };
@@ -115,8 +137,21 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
       timer.cancel();
     }
   };
-  return { answer, ask, close: () => exchange.close() };
+  return {
+    answer,
+    ask,
+    disconnect: (service) => connections.disconnect(service),
+    close: () => {
+      connections.close();
+      exchange.close();
+    },
+  };
 }
+
+type Body = ReturnType<ApiRequest['stream']>;
+
+/** The methods whose requests change nothing (RFC 9110, 9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const endpointAt = ({ host, port }: Address): Endpoint => ({ scheme: 'https', host, port, path: '', peer: 'anyone' });
 
@@ -189,6 +224,8 @@ function answered({ request }: Call, incoming: IncomingMessage): ApiResponse {
     incoming.destroy();
     return textAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
+  // The body of a response to HEAD has no bytes, but an end that must be read.
+  if (request.method === 'HEAD') incoming.resume();
   const back = relayedBackHeaders(headers);
   if (!acceptsAny(request.headers) || headers['content-encoding'] !== 'gzip' || request.method === 'HEAD') {
     return { status, headers: back, body: incoming, waits: true };

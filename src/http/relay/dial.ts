@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { type ClientRequest, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import { type Agent, request as secureRequest } from 'node:https';
 import { BlockList, connect, isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { addressBytes, statusError, type Turns } from '../../meta/index.ts';
@@ -30,6 +30,8 @@ export interface DialOptions {
   readonly turns: Turns;
   /** How an https endpoint is verified, and the client certificate that it gets. Default: by the peer of the endpoint. */
   readonly tls?: EndpointTls;
+  /** Whose connections an https request may use; they are of `PacedSocket`s. Undefined: the request has its own connection. */
+  readonly agent?: Agent | undefined;
 }
 
 /** The options of a TLS connection to an endpoint. */
@@ -42,7 +44,7 @@ export type EndpointTls = Pick<
 const lookups = new Lookups(1);
 
 /**
- * A request to an endpoint over its own connection, a {@link PacedSocket}. The caller ends it.
+ * A request to an endpoint over a {@link PacedSocket}, by default a connection of its own. The caller ends it.
  * @throws StatusError 400 for a forbidden address; a forbidden address behind a name is an error of the request
  */
 export function dial(endpoint: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
@@ -58,7 +60,7 @@ export function dial(endpoint: Endpoint, trust: KubeletTrust, options: DialOptio
 function requestTo(
   { scheme, host, port, peer }: Endpoint,
   trust: KubeletTrust,
-  { guarded: _, turns, tls, ...rest }: DialOptions & { readonly lookup: LookupFunction },
+  { guarded: _, turns, tls, agent, ...rest }: DialOptions & { readonly lookup: LookupFunction },
 ): ClientRequest {
   const common = { ...rest, host, ...(port === '' ? {} : { port }) } as const;
   if (scheme === 'http') {
@@ -71,8 +73,11 @@ function requestTo(
     ...common,
     // The server name is that of the endpoint, whatever the `host` header.
     ...(tls ?? { ...trustIn(peer, trust), servername: isIP(host) === 0 ? host : '' }),
-    createConnection: (to) => new PacedSocket(connectTls(to as ConnectionOptions), turns),
+    ...(agent === undefined
+      ? { createConnection: (to) => new PacedSocket(connectTls(to as ConnectionOptions), turns) }
+      : { agent }),
   });
+  request.once('socket', (socket) => (socket as unknown as PacedSocket).serve(turns));
   // API servers are asked as by a client that keeps its connection.
   if (tls !== undefined && !request.hasHeader('connection')) request.removeHeader('connection');
   return request;

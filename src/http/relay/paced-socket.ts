@@ -14,7 +14,8 @@ const passedOn = ['connect', 'secureConnect', 'timeout'] as const;
  */
 export class PacedSocket extends Duplex {
   readonly #below: Socket;
-  readonly #turns: Turns;
+  #turns: Turns;
+  #isSilent = true;
   #busy = false;
   #ended = false;
   /** Why the connection below failed: reported once its bytes are handed on, which may be a whole response. */
@@ -41,6 +42,17 @@ export class PacedSocket extends Duplex {
     below.once('close', () => {
       if (!this.#ended && this.#failure === undefined) this.destroy();
     });
+  }
+
+  /** Whether nothing has arrived since the last call of `serve`. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** Begins the next request, whose response is read in these turns. */
+  serve(turns: Turns): void {
+    this.#turns = turns;
+    this.#isSilent = true;
   }
 
   /** Gives up the connection below. What its parser has not used is read from there first. */
@@ -100,6 +112,7 @@ export class PacedSocket extends Duplex {
     if (this.#busy) return;
     this.#busy = true;
     for (let bytes = this.#read(); bytes !== null; bytes = this.#read()) {
+      this.#isSilent = false;
       for (let at = 0; at < bytes.length; at += stepBytes) {
         if (this.#turns.over) await this.#turns.next();
         const more = this.push(bytes.subarray(at, at + stepBytes));

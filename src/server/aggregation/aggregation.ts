@@ -55,6 +55,7 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
     clock,
     names,
     ask: relay.ask,
+    disconnect: relay.disconnect,
     writeCondition: async (name, condition) => {
       const { objects } = backend.registry;
       await objects.guaranteedUpdate(APIService, '', name, (object) => {
@@ -67,7 +68,7 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
   return {
     registrations,
     answer: relay.answer,
-    follow: () => follow(backend.registry, names, registrations, aggregator),
+    follow: () => follow(backend.registry, names, registrations, aggregator, relay),
     close: async () => {
       aggregator.close();
       relay.close();
@@ -82,6 +83,7 @@ async function follow(
   { domain, labels }: Names,
   registrations: Registrations,
   aggregator: Aggregator,
+  relay: AggregatedRelay,
 ): Promise<void> {
   const id = (group: string, resource: string) => formatGroupResource({ group, resource });
   const services = id(`apiregistration.${domain}`, 'apiservices');
@@ -108,8 +110,11 @@ async function follow(
       .catch(ignore);
   };
   await registry.follow(services, (_, name, object) => {
+    const before = registrations.get(name)?.remote?.service;
     if (registrations.set(name, object as APIService | undefined)) aggregator.changed(name);
-    if (registrations.get(name)?.remote !== undefined) followServices();
+    const service = registrations.get(name)?.remote?.service;
+    if (before !== undefined && before !== service) relay.disconnect(before);
+    if (service !== undefined) followServices();
   });
 }
 

@@ -70,6 +70,9 @@ const maxOpenApi = 8 * 1024 * 1024;
 const openApiAggregator = { name: 'system:aggregator', groups: [] };
 const kubeAggregator = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
+/** How often APIServices have become unavailable: by name, then by reason. Deleted ones are left out. */
+export type Outages = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
 interface Check {
   /** Whether the check is in progress, or in the pause after it. */
   running: boolean;
@@ -87,10 +90,15 @@ export class Aggregator {
   readonly #checks = new Map<string, Check>();
   /** The ETag of the last OpenAPI v2 document, by the name of the APIService. */
   readonly #etags = new Map<string, { readonly service: RemoteService; readonly etag: string }>();
+  readonly #outages = new Map<string, Map<string, number>>();
   #closed = false;
 
   constructor(options: AggregatorOptions) {
     this.#options = options;
+  }
+
+  get outages(): Outages {
+    return this.#outages;
   }
 
   /** The spec of an APIService has changed, or it was deleted. */
@@ -136,6 +144,7 @@ export class Aggregator {
     if (this.#options.registrations.get(name)?.remote === undefined && !check.again) {
       this.#checks.delete(name);
       this.#etags.delete(name);
+      this.#outages.delete(name);
       return;
     }
     // Changes during the pause are checked after it.
@@ -155,10 +164,18 @@ export class Aggregator {
     const current = registrations.get(name);
     if (this.#closed || current === undefined || current.remote?.service !== remote?.service) return;
     const condition = conditionAfter(current.condition, finding, clock.now());
-    if (condition !== undefined) await writeCondition(name, condition);
+    if (condition !== undefined) {
+      await writeCondition(name, condition);
+      if (current.condition?.status === 'True' && condition.status === 'False') this.#count(name, finding.reason);
+    }
     if (remote === undefined || finding.status === 'False') return;
     const documents = await this.#documents(name, remote.service, group, version);
     if (documents !== undefined) registrations.learned(name, remote.service, documents);
+  }
+
+  #count(name: string, reason: string): void {
+    const reasons = this.#outages.get(name) ?? new Map<string, number>();
+    this.#outages.set(name, reasons.set(reason, (reasons.get(reason) ?? 0) + 1));
   }
 
   /** Whether the extension API server of a Service answers. */

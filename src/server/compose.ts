@@ -148,7 +148,11 @@ async function constructParts(composition: Composition, backend: Backend) {
   const fakeNodes = fakeNodeCount(settings);
 
   const usage = createUsageReader();
-  const counts = serverCounts(state, usage, identity, names, backend, () => flowControl);
+  const counts = {
+    ...serverCounts(state, usage, identity, names, backend),
+    flowControl: () => flowControl,
+    aggregation: () => aggregation,
+  };
   const inFlight = createInFlight(inFlightLimits(settings, await readFileLimit()));
   const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
   const flowControl = openFlowControl(settings, clock, metrics);
@@ -355,13 +359,11 @@ const serverCounts = (
   identity: string,
   names: Names,
   backend: Backend,
-  flowControl: () => FlowControl | undefined,
 ) => {
   const empty = emptyCounts();
   return {
     ...empty,
     identity,
-    flowControl,
     build: buildInfo(),
     readUsage: usage.read,
     certificates: () => certificateExpiries(state.tls()),

@@ -31,13 +31,14 @@ interface Source {
   readonly groups?: readonly Group[];
 }
 
-/** `hashes`: resources have a storageVersionHash. */
+/** `hashes`: resources have a storageVersionHash. `onAggregated` is called when a document of all groups is made. */
 export function createDiscovery(
   groups: ApiGroups,
   names: Names,
   codecs: readonly WireCodec[],
   serverAddress: () => string,
   hashes: boolean,
+  onAggregated: () => void,
 ): Discovery {
   const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}` };
   const offer = { codecs, listed: codecs, watchable: false, transforms: [] } as const;
@@ -76,7 +77,11 @@ export function createDiscovery(
         codec,
         () => new Map(),
       );
-      const document = remembered(documents, as?.version ?? '', () => new MadeOnce(() => encoded(source, as, codec)));
+      const make = () => {
+        if (as !== undefined) onAggregated();
+        return encoded(source, as, codec);
+      };
+      const document = remembered(documents, as?.version ?? '', () => new MadeOnce(make));
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
       const contentType = `${mediaType}${parameters}`;
       const more = source.groups === undefined ? {} : { vary: 'Accept' };

@@ -47,7 +47,9 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   const { openId = new Map<string, OpenIdDocument>() } = options;
   const groups = createApiGroups(registry, options.aggregation?.registrations ?? nothingRegistered);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
-  const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
+  const { all: codecs } = createCodecs(options);
+  const { discoveryAggregated } = metrics;
+  const discovery = createDiscovery(groups, names, codecs, options.serverAddress, hashes, discoveryAggregated);
   const openApi = createOpenApi({
     groups,
     names,

@@ -30,6 +30,7 @@ const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
     /^(authentication|authenticated|authorization|serviceaccount)_|_(authorization|audit)_|certificate/,
   ],
   ['Admission', /_(admission|validation|conversion)_/],
+  ['Extension API servers', /^aggregator_/],
   ['Controllers', /^(workqueue|leader_election)_/],
   ['Requests and connections', /^(apiserver|orch)_/],
 ];

@@ -7,6 +7,7 @@ import type { Registry } from '../../registry/index.ts';
 import type { InFlight } from '../limits.ts';
 import { type AccessCounts, type AccessMetrics, declareAccessMetrics } from './access-metrics.ts';
 import { type AdmissionMetrics, declareAdmissionMetrics } from './admission-metrics.ts';
+import { type AggregationMetrics, type AggregationState, declareAggregationMetrics } from './aggregation-metrics.ts';
 import { createAuthorizerMetrics } from './authorization-metrics.ts';
 import { declareCacheMetrics } from './cache-metrics.ts';
 import { type ControllerMetrics, declareControllerMetrics } from './controller-metrics.ts';
@@ -33,6 +34,8 @@ export interface MetricSources extends AccessCounts {
   readonly readUsage: () => Promise<ProcessUsage>;
   /** Undefined: requests have no seats. */
   readonly flowControl: () => FlowControl | undefined;
+  /** Undefined: the server serves all group versions itself. */
+  readonly aggregation: () => AggregationState | undefined;
   /** Undefined: unknown. */
   readonly build: BuildInfo | undefined;
 }
@@ -52,6 +55,7 @@ export const emptyCounts = (): MetricSources => ({
   encryption: emptyEncryptionCounts(),
   resourceOf: () => undefined,
   flowControl: () => undefined,
+  aggregation: () => undefined,
   storeSize: async () => undefined,
   checkWritable: async () => undefined,
 });
@@ -60,7 +64,7 @@ export const emptyCounts = (): MetricSources => ({
  * The metrics of the server. An observation is a few additions; the text is written on a scrape. Label values come from
  * definitions, so that requests cannot create new series.
  */
-export interface Metrics extends AccessMetrics, AdmissionMetrics, ControllerMetrics {
+export interface Metrics extends AccessMetrics, AdmissionMetrics, AggregationMetrics, ControllerMetrics {
   readonly inFlight: InFlight;
   /** Finds the series of a request, once for each request. */
   readonly series: FindSeries;
@@ -89,12 +93,14 @@ export function createMetrics(
   set.include(sources.commits.set);
   const access = declareAccessMetrics(set, sources);
   const admission = declareAdmissionMetrics(set);
+  const aggregation = declareAggregationMetrics(set, sources.aggregation);
   declareEncryptionMetrics(set, sources.encryption);
   const controllers = declareControllerMetrics(set);
   declareProcessMetrics(set, clock.now() / 1_000, sources.build);
   return {
     ...access,
     ...admission,
+    ...aggregation,
     ...controllers,
     inFlight,
     series,

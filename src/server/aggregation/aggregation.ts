@@ -3,6 +3,7 @@ import {
   Aggregator,
   clusterAddress,
   endpointAddress,
+  type Outages,
   Registrations,
   type RemoteService,
 } from '../../aggregation/index.ts';
@@ -31,6 +32,8 @@ interface Options {
 
 /** The extension API servers that APIServices name. */
 export interface ServerAggregation extends Aggregation {
+  readonly registrations: Registrations;
+  readonly outages: Outages;
   /** Follows the APIServices of the registry from now on. Resolves once all of them are known. */
   follow(): Promise<void>;
   /** Aborts all requests to extension API servers. */
@@ -67,6 +70,7 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
   });
   return {
     registrations,
+    outages: aggregator.outages,
     answer: relay.answer,
     follow: () => follow(backend.registry, names, registrations, aggregator, relay),
     close: async () => {

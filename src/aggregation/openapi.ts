@@ -7,14 +7,19 @@ import type { OpenApiV2 } from './registrations.ts';
 /** Maximum number of paths and of definitions of a group version. */
 const maxPaths = 2_000;
 const maxDefinitions = 2_000;
+/** Maximum size of the parameters that are written in place of references to them (bytes). */
+const maxParameters = 8 * 1024 * 1024;
 
-const refPrefix = '#/definitions/';
+/** How references to definitions begin, and those to parameters. */
+export const definitionsPrefix = '#/definitions/';
+const parametersPrefix = '#/parameters/';
 
 /** The part of an OpenAPI v2 document about a group version: its paths, and the definitions that they refer to. */
 export function* partOfOpenApi(bytes: Uint8Array, group: string, version: string): Steps<OpenApiV2 | undefined> {
   const { value: document } = yield* parseAnyJsonInSteps(bytes);
   if (!isJsonObject(document) || document['swagger'] !== '2.0') return undefined;
-  const paths = membersOf(document['paths'], (path) => path.startsWith(`/apis/${group}/${version}/`), maxPaths);
+  const own = membersOf(document['paths'], (path) => path.startsWith(`/apis/${group}/${version}/`), maxPaths);
+  const paths = yield* withParameters(own, document['parameters']);
   const all = isJsonObject(document['definitions']) ? document['definitions'] : {};
   const definitions: JsonObject = {};
   const found = yield* refsIn(paths);
@@ -29,6 +34,43 @@ export function* partOfOpenApi(bytes: Uint8Array, group: string, version: string
   const json = Buffer.from(yield* stringifyJsonInSteps({ paths, definitions }));
   yield;
   return { json, hash: createHash('sha256').update(json).digest('hex') };
+}
+
+/** The paths with parameters in place of references to them. References to unknown ones are left out, and those beyond the limit. */
+function* withParameters(paths: JsonObject, parameters: Json | undefined): Steps<JsonObject> {
+  const all = isJsonObject(parameters) ? parameters : {};
+  const sizes = new Map<string, number>();
+  let left = maxParameters;
+  function* resolved(value: Json | undefined): Steps<Json[]> {
+    const found: Json[] = [];
+    for (const one of Array.isArray(value) ? value : []) {
+      const ref = isJsonObject(one) ? one['$ref'] : undefined;
+      if (typeof ref !== 'string' || !ref.startsWith(parametersPrefix)) {
+        found.push(one);
+        continue;
+      }
+      const name = ref.slice(parametersPrefix.length);
+      const parameter = Object.hasOwn(all, name) ? all[name] : undefined;
+      if (parameter === undefined) continue;
+      const size = sizes.get(name) ?? (yield* stringifyJsonInSteps(parameter)).length;
+      sizes.set(name, size);
+      left -= size;
+      if (left >= 0) found.push(parameter);
+    }
+    return found;
+  }
+  const out: JsonObject = {};
+  for (const [path, item] of Object.entries(paths)) {
+    const members: JsonObject = {};
+    for (const [name, member] of Object.entries(item as JsonObject)) {
+      const isOperation = isJsonObject(member) && member['parameters'] !== undefined;
+      if (name === 'parameters') setKey(members, name, yield* resolved(member));
+      else setKey(members, name, isOperation ? { ...member, parameters: yield* resolved(member['parameters']) } : member);
+    }
+    setKey(out, path, members);
+    yield;
+  }
+  return out;
 }
 
 function membersOf(value: Json | undefined, isKept: (name: string) => boolean, limit: number): JsonObject {
@@ -51,7 +93,7 @@ function* refsIn(value: Json): Steps<Set<string>> {
     if (Array.isArray(next)) for (const item of next) left.push(item);
     else if (isJsonObject(next)) {
       const { $ref: ref } = next;
-      if (typeof ref === 'string' && ref.startsWith(refPrefix)) found.add(ref.slice(refPrefix.length));
+      if (typeof ref === 'string' && ref.startsWith(definitionsPrefix)) found.add(ref.slice(definitionsPrefix.length));
       for (const name in next) left.push(next[name] as Json);
     }
   }
@@ -70,9 +112,9 @@ export function* renamedRefs(value: Json, renamed: ReadonlyMap<string, string>, 
   if (!isJsonObject(value)) return value;
   const members: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
-    const isRef = name === '$ref' && typeof member === 'string' && member.startsWith(refPrefix);
-    const target = isRef ? renamed.get(member.slice(refPrefix.length)) : undefined;
-    setKey(members, name, target === undefined ? yield* renamedRefs(member, renamed, pace) : refPrefix + target);
+    const isRef = name === '$ref' && typeof member === 'string' && member.startsWith(definitionsPrefix);
+    const target = isRef ? renamed.get(member.slice(definitionsPrefix.length)) : undefined;
+    setKey(members, name, target === undefined ? yield* renamedRefs(member, renamed, pace) : definitionsPrefix + target);
   }
   return members;
 }

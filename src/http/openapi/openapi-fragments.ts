@@ -1,12 +1,14 @@
+import type { OpenApiV2 } from '../../aggregation/index.ts';
 import { inTurns, type JsonObject, type Steps, type Turns } from '../../meta/index.ts';
 import { isBuiltInVersion, isCustomVersion, type ServedResource, type ServedVersion } from '../documents/api-groups.ts';
 import { hashOf } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import { type Fragment, FragmentBody, fragmentOf, smallFragment } from './fragments.ts';
 import { customSchemas, resourceHash, schemaNamesOf } from './openapi-custom.ts';
+import { convertedFields } from './openapi-converted.ts';
 import { type About, type Encoding, jsonV3, type Part } from './openapi-encodings.ts';
 import { resourcePaths, rootPath, versionPath } from './openapi-paths.ts';
-import { remoteFields } from './openapi-remote.ts';
+import { type RemoteFields, remoteFields } from './openapi-remote.ts';
 import { declaredSchemas, isKnown, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
 
 /** What documents are made from. */
@@ -36,6 +38,8 @@ export class OpenApiFragments {
 
   /** The document of a group version. */
   async versionBody(version: ServedVersion, encoding: Encoding, turns: Turns): Promise<FragmentBody> {
+    const { openApiV2 } = version.remote?.documents ?? {};
+    if (openApiV2 !== undefined) return this.#convertedBody(openApiV2, encoding, turns);
     if (!isCustomVersion(version)) {
       const paths = await made(this.#builtInPaths([version], encoding), turns);
       const schemas = await made(this.#builtInSchemas([version], [], encoding), turns);
@@ -62,25 +66,29 @@ export class OpenApiFragments {
     return this.#body([...paths, ...remote.paths], [...schemas, ...remote.schemas], encoding);
   }
 
-  /** The fragments of the documents of extension API servers; none when one of these documents cannot be encoded. */
+  /** The OpenAPI v3 document with the content of an OpenAPI v2 document of an extension API server. */
+  async #convertedBody(document: OpenApiV2, encoding: Encoding, turns: Turns): Promise<FragmentBody> {
+    function* make() {
+      return yield* remoteFragments(yield* convertedFields(document), encoding, true);
+    }
+    const { paths, schemas } = await made(this.#at(document, `converted ${encoding.mediaType}`, make), turns);
+    return this.#body(paths, schemas, encoding);
+  }
+
+  /** The fragments of the documents of extension API servers. */
   async #remoteFragments(
     versions: readonly ServedVersion[],
     declared: ReadonlySet<string>,
     encoding: Encoding,
     turns: Turns,
-  ): Promise<{ readonly [part in Part]: readonly Fragment[] }> {
+  ): Promise<PartFragments> {
     const documents = openApiDocuments(versions);
     if (documents.length === 0) return { paths: [], schemas: [] };
     const { names } = this.#writer;
     const custom = versions.filter(isCustomVersion).flatMap(({ resources }) => resources);
     const taken = new Set([...declared, ...custom.flatMap((served) => Object.values(schemaNamesOf(served, names)))]);
     const fields = await inTurns(remoteFields(documents, taken), turns);
-    const fragment = (part: Part) => inTurns(fragmentOf(encoded(each(fields[part]), encoding, part, false)), turns);
-    try {
-      return { paths: [await fragment('paths')], schemas: [await fragment('schemas')] };
-    } catch {
-      return { paths: [], schemas: [] };
-    }
+    return inTurns(remoteFragments(fields, encoding, false), turns);
   }
 
   /**
@@ -88,6 +96,8 @@ export class OpenApiFragments {
    * is less work: it is the same on every server of the same release.
    */
   async versionHash(version: ServedVersion, turns: Turns): Promise<string> {
+    const { openApiV2 } = version.remote?.documents ?? {};
+    if (openApiV2 !== undefined) return hashOf([this.#release, openApiV2.hash]);
     if (!isCustomVersion(version)) {
       const paths = await made(this.#builtInPaths([version], jsonV3), turns);
       const schemas = await made(this.#builtInSchemas([version], [], jsonV3), turns);
@@ -244,6 +254,18 @@ export class OpenApiFragments {
 /** The OpenAPI v2 documents of extension API servers. */
 const openApiDocuments = (versions: readonly ServedVersion[]) =>
   versions.flatMap(({ remote }) => remote?.documents?.openApiV2 ?? []);
+
+type PartFragments = { readonly [part in Part]: readonly Fragment[] };
+
+/** The fragments of the fields of extension API servers, which may hold anything; none when they cannot be encoded. */
+function* remoteFragments(fields: RemoteFields, encoding: Encoding, first: boolean): Steps<PartFragments> {
+  const fragment = (part: Part) => fragmentOf(encoded(each(fields[part]), encoding, part, first));
+  try {
+    return { paths: [yield* fragment('paths')], schemas: [yield* fragment('schemas')] };
+  } catch {
+    return { paths: [], schemas: [] };
+  }
+}
 
 function* each(fields: Iterable<readonly [string, JsonObject]>): Fields {
   yield* fields;

@@ -44,7 +44,8 @@ function freeName(name: string, text: string, taken: ReadonlySet<string>, texts:
   return free;
 }
 
-const objectsIn = (value: unknown): [string, JsonObject][] =>
+/** The members of an object that are objects. */
+export const objectsIn = (value: unknown): [string, JsonObject][] =>
   Object.entries(isJsonObject(value as JsonObject) ? (value as JsonObject) : {}).filter(
     (entry): entry is [string, JsonObject] => isJsonObject(entry[1]),
   );

@@ -60,7 +60,11 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     const groups = options.groups();
     if (state?.groups !== groups) {
       const all = groups.flatMap((group) => group.versions);
-      const shown = all.filter(({ resources, remote }) => resources.length > 0 || remote?.documents?.openApiV3);
+      const isShown = ({ resources, remote }: ServedVersion) => {
+        const { openApiV2, openApiV3 } = remote?.documents ?? {};
+        return resources.length > 0 || openApiV3 !== undefined || openApiV2 !== undefined;
+      };
+      const shown = all.filter(isShown);
       const versions = new Map(shown.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
       state = { groups, all, versions, bodies: new Map(), index: undefined };
     }
@@ -75,7 +79,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       if (path === '/openapi/v3') return serveIndex(fragments, shown, call);
       const version = shown.versions.get(path);
       if (version === undefined && path.startsWith('/openapi/v3/')) return Promise.resolve(noDocument);
-      if (version?.remote !== undefined) return options.relay?.(call, version.remote);
+      if (version?.remote?.documents?.openApiV3 !== undefined) return options.relay?.(call, version.remote);
       return version && serveVersion(fragments, shown, version, path, call);
     },
   };

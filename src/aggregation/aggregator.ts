@@ -109,11 +109,11 @@ export class Aggregator {
     this.#soon(name, check);
   }
 
-  /** A Service has changed, or its endpoints. Without a name: those of any Service of the namespace. */
-  serviceChanged(namespace: string, name: string | undefined): void {
+  /** A Service has changed, or its endpoints. */
+  serviceChanged(namespace: string, name: string): void {
     for (const [registered, check] of this.#checks) {
       const service = this.#options.registrations.get(registered)?.remote?.service;
-      if (service?.namespace !== namespace || (name ?? service.name) !== service.name) continue;
+      if (service?.namespace !== namespace || service.name !== name) continue;
       this.#options.disconnect(service);
       this.#soon(registered, check);
     }

@@ -107,9 +107,14 @@ export class Extension {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Starts to listen. */
+  listen(host = '127.0.0.1'): Promise<void> {
+    return new Promise((listening) => this.#server.listen(0, host, listening));
+  }
+
   /** Starts to listen, and registers the group version. Resolves once it is available. */
   async start(front: Front): Promise<void> {
-    await new Promise<void>((listening) => this.#server.listen(0, '127.0.0.1', listening));
+    await this.listen();
     const [service, apiService] = registration(this.group, 'v1', this.name, this.port, this.authority);
     await front.request('POST', '/api/v1/namespaces/default/services', service);
     await front.request('POST', '/apis/apiregistration.k8s.io/v1/apiservices', apiService);

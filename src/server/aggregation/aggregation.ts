@@ -10,7 +10,7 @@ import {
 import { identityHeaders } from '../../auth/index.ts';
 import { type AggregatedRelay, type Aggregation, createAggregatedRelay } from '../../http/index.ts';
 import { type Clock, formatGroupResource, type Names, type Random } from '../../meta/index.ts';
-import type { Registry } from '../../registry/index.ts';
+import type { ObjectFollower, Registry } from '../../registry/index.ts';
 import { APIService } from '../../types/apiregistration-v1.ts';
 import { Service } from '../../types/core-v1.ts';
 import { EndpointSlice } from '../../types/discovery-v1.ts';
@@ -20,6 +20,7 @@ import { builtInPriorities } from '../cluster/api-services.ts';
 import type { Log } from '../dependencies.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { openProxyCertificate } from './proxy-certificate.ts';
+import { SliceIndex } from './slice-index.ts';
 
 interface Options {
   readonly settings: ServerSettings;
@@ -72,7 +73,7 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
     registrations,
     outages: aggregator.outages,
     answer: relay.answer,
-    follow: () => follow(backend.registry, names, registrations, aggregator, relay),
+    follow: () => follow(backend.registry, names, registrations, aggregator, relay, services),
     close: async () => {
       aggregator.close();
       relay.close();
@@ -84,51 +85,54 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
 /** Follows APIServices; Services and their endpoints only once an APIService names a Service: they may be many. */
 async function follow(
   registry: Registry,
-  { domain, labels }: Names,
+  { domain }: Names,
   registrations: Registrations,
   aggregator: Aggregator,
   relay: AggregatedRelay,
+  services: ServiceFinder,
 ): Promise<void> {
-  const id = (group: string, resource: string) => formatGroupResource({ group, resource });
-  const services = id(`apiregistration.${domain}`, 'apiservices');
-  if (registry.resourceOf(services) === undefined) return;
-  const late = { late: true };
-  // A failure means that the registry was closed.
-  const ignore = () => {};
-  let followsServices = false;
-  const followServices = () => {
-    if (followsServices) return;
-    followsServices = true;
-    registry
-      .follow(id('', 'services'), (namespace, name) => aggregator.serviceChanged(namespace, name), late)
-      .catch(ignore);
-    const service = `${labels}/service-name`;
-    registry
-      .follow(
-        id(`discovery.${domain}`, 'endpointslices'),
-        // The Service of a deleted slice is not known.
-        (namespace, _, slice) =>
-          aggregator.serviceChanged(namespace, slice && (slice.metadata.labels?.[service] ?? '')),
-        late,
-      )
-      .catch(ignore);
-  };
-  await registry.follow(services, (_, name, object) => {
+  const apiServices = formatGroupResource({ group: `apiregistration.${domain}`, resource: 'apiservices' });
+  if (registry.resourceOf(apiServices) === undefined) return;
+  await registry.follow(apiServices, (_, name, object) => {
     const before = registrations.get(name)?.remote?.service;
-    if (registrations.set(name, object as APIService | undefined)) aggregator.changed(name);
+    const isChanged = registrations.set(name, object as APIService | undefined);
     const service = registrations.get(name)?.remote?.service;
     if (before !== undefined && before !== service) relay.disconnect(before);
-    if (service !== undefined) followServices();
+    if (service !== undefined) services.follow((namespace, changed) => aggregator.serviceChanged(namespace, changed));
+    if (isChanged) aggregator.changed(name);
   });
 }
 
+type ServiceFinder = ReturnType<typeof serviceFinder>;
+
 /** Finds Services, their slices, and the addresses of extension API servers. */
 function serviceFinder({ settings, backend, names, random }: Options) {
+  const index = new SliceIndex();
+  let followed: Promise<unknown> | undefined;
+  /** Calls back when a Service has changed, or its slices. Further calls do nothing. */
+  const follow = (changed: (namespace: string, name: string) => void): void => {
+    if (followed !== undefined) return;
+    const { registry } = backend;
+    const late = { late: true };
+    const id = (group: string, resource: string) => formatGroupResource({ group, resource });
+    const services = registry.follow(id('', 'services'), changed, late);
+    const follower: ObjectFollower = (namespace, name, slice) => {
+      const service = slice?.metadata.labels?.[`${names.labels}/service-name`];
+      for (const one of index.set(namespace, name, service)) changed(namespace, one);
+    };
+    const slices = registry.follow(id(`discovery.${names.domain}`, 'endpointslices'), follower, late);
+    // A failure means that the registry was closed, or that a resource is not served.
+    followed = Promise.allSettled([services, slices]);
+  };
   const findService = async (namespace: string, name: string): Promise<Service | undefined> =>
     backend.registry.objects.get(Service, namespace, name);
   const findSlices = async (namespace: string, service: string): Promise<readonly EndpointSlice[]> => {
-    const slices = await backend.registry.objects.list(EndpointSlice, namespace);
-    return slices.filter(({ metadata }) => metadata.labels?.[`${names.labels}/service-name`] === service);
+    await followed;
+    const { objects } = backend.registry;
+    const slices = await Promise.all(
+      index.of(namespace, service).map((name) => objects.get(EndpointSlice, namespace, name)),
+    );
+    return slices.filter((slice) => slice !== undefined);
   };
   const locate = async ({ namespace, name, port }: RemoteService): Promise<Address> => {
     const service = await findService(namespace, name);
@@ -136,5 +140,5 @@ function serviceFinder({ settings, backend, names, random }: Options) {
     if (!settings.enableAggregatorRouting) return clusterAddress(service, port);
     return endpointAddress(service, await findSlices(namespace, name), port, (count) => random.integer(count));
   };
-  return { findService, findSlices, locate };
+  return { follow, findService, findSlices, locate };
 }

@@ -45,6 +45,13 @@ export interface ApiRequest {
 
 export type Chunk = ByteString | Uint8Array;
 
+export interface Trailers {
+  /** In lower case. */
+  readonly names: readonly string[];
+  /** Those that there are once the body has ended. */
+  read(): { readonly [name: string]: string };
+}
+
 export interface ApiResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | readonly string[] };
@@ -52,6 +59,8 @@ export interface ApiResponse {
   readonly body: Chunk | AsyncIterable<Chunk>;
   /** The same body as gzip, where that is at hand and need not be made for this response, and its length (bytes). */
   readonly gzip?: { readonly body: AsyncIterable<Chunk>; readonly length: number };
+  /** Header fields after the body, of which a client that cannot receive them is not told. */
+  readonly trailers?: Trailers | undefined;
   /** The client may pause reading without limit: nothing is buffered meanwhile. */
   readonly waits?: true;
   /**

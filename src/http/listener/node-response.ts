@@ -24,17 +24,37 @@ export function writeHttp1(response: ApiResponse, out: ServerResponse, options: 
   if (options.last) headers['connection'] = 'close';
   // HTTP/1.1 connections are persistent by default: without this, Node adds `Keep-Alive`.
   else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
-  out.writeHead(response.status, headers);
-  send(out, response, options);
+  const { body, trailers } = response;
+  // Trailers need chunks, which HTTP/1.0 does not have.
+  const isChunked = !isChunk(body) && headers['content-length'] === undefined && out.req.httpVersionMinor === 1;
+  if (trailers === undefined || !isChunked) {
+    out.writeHead(response.status, headers);
+    return send(out, response, options);
+  }
+  out.writeHead(response.status, { ...headers, trailer: trailers.names.join(', ') });
+  send(out, { ...response, body: followed(body, () => out.addTrailers(trailers.read())) }, options);
+}
+
+/** A body with a call after its last chunk. */
+async function* followed(body: AsyncIterable<Chunk>, atEnd: () => void): AsyncGenerator<Chunk> {
+  yield* body;
+  atEnd();
 }
 
 /** Sends a response over HTTP/2. */
 export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, options: WriteOptions): void {
-  const { status, body } = response;
+  const { status, body, trailers } = response;
   const headers = headersOf(response);
   headers[':status'] = status;
   const empty = isChunk(body) && body.length === 0;
-  stream.respond(headers, { endStream: empty });
+  if (trailers === undefined || empty) stream.respond(headers, { endStream: empty });
+  else {
+    headers['trailer'] = trailers.names.join(', ');
+    stream.respond(headers, { waitForTrailers: true });
+    // The listener of Node sends none.
+    stream.removeAllListeners('wantTrailers');
+    stream.once('wantTrailers', () => stream.sendTrailers(trailers.read()));
+  }
   if (!empty) send(stream, response, options);
 }
 

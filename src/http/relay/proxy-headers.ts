@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { statusError, type User } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
-import type { ApiRequest } from '../types.ts';
+import type { ApiRequest, Trailers } from '../types.ts';
 import { offeredProtocols } from './web-socket.ts';
 
 /** The path of a proxied request, as it was sent. */
@@ -105,9 +105,12 @@ export function relayedHeaders(
   const out: Headers = { ...passedHeaders(request, isIdentity), ...userHeaders(user), host: address, 'audit-id': id };
   if (request.upgrades) return { ...out, connection: 'Upgrade', upgrade: headers['upgrade'] ?? '' };
   Object.assign(out, addressedTo(address, path));
+  if (acceptsTrailers.test(headers['te'] ?? '')) out['te'] = 'trailers';
   if (acceptsAny(headers) && method !== 'HEAD') out['accept-encoding'] = 'gzip';
   return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
 }
+
+const acceptsTrailers = /(?:^|,)\s*trailers\s*(?:;|,|$)/i;
 
 /** Whether a response may be compressed on the way here: the client has not said what it accepts. */
 export const acceptsAny = (headers: ApiRequest['headers']): boolean =>
@@ -148,6 +151,28 @@ export function relayedBackHeaders(headers: IncomingHttpHeaders): Headers {
   const out = without(headers, crossOrigin);
   const caching = ['no-cache, private', headers['cache-control']].filter((part) => part !== undefined);
   return { ...out, 'cache-control': caching.join(', ') };
+}
+
+/** What describes the body or how it is sent is no trailer (RFC 9110, 6.5.1). */
+const noTrailers: ReadonlySet<string> = new Set([
+  ...hops,
+  ...crossOrigin,
+  ...['content-encoding', 'content-length', 'content-range', 'content-type', 'cache-control', 'set-cookie'],
+]);
+
+/** The trailers that a response of another API server announces; undefined: none that may be forwarded. */
+export function relayedTrailers(incoming: IncomingMessage): Trailers | undefined {
+  const announced = (incoming.headers['trailer'] ?? '').toLowerCase().split(',');
+  const names = announced.map((name) => name.trim()).filter((name) => /^[\w-]+$/.test(name) && !noTrailers.has(name));
+  if (names.length === 0) return undefined;
+  const read = () => {
+    const sent = names.flatMap((name) => {
+      const value = incoming.trailers[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return Object.fromEntries(sent);
+  };
+  return { names, read };
 }
 
 /** The forwarded headers of a response. */

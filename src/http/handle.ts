@@ -21,6 +21,7 @@ import type { RequestEntry } from './log.ts';
 import type { RequestSeries } from './metrics/request-metrics.ts';
 import { slowRequestLog } from './metrics/slow-requests.ts';
 import { Overload, overloadAnswer } from './overload.ts';
+import { isLongRunning } from './relay/aggregated.ts';
 import { relayAt } from './relay/relay-at.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
 import { createSeats, type Seat } from './seat.ts';
@@ -81,7 +82,8 @@ export function createHandler(options: HandlerOptions): Handler {
       }
       // Wait for a seat, and limit the requests in flight. A mutating request has them once its body has arrived.
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
-      seat = findSeat(flowClass, { request, info, resource, attributes });
+      const seatClass = relay === undefined || isLongRunning(request, info) ? flowClass : flowClassOf(info, undefined);
+      seat = findSeat(seatClass, { request, info, resource, attributes });
       reservation = new Reservation(metrics.inFlight, user, isHealthCheck(info) ? undefined : flowClass, seat);
       const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
       if (entering !== undefined) await entering;

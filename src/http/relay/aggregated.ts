@@ -26,6 +26,7 @@ import {
   type IsIdentity,
   relayedBackHeaders,
   relayedHeaders,
+  relayedTrailers,
   userHeaders,
 } from './proxy-headers.ts';
 
@@ -191,11 +192,15 @@ export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>):
 }
 
 /** Subresources whose responses may take as long as the client wants. */
-const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** Whether a relayed request, other than a watch, may take as long as the client wants. */
+export const isLongRunning = ({ upgrades }: Pick<ApiRequest, 'upgrades'>, { resource }: RequestInfo): boolean =>
+  upgrades || longSubresources.has(resource?.subresource ?? '');
 
 /** The time for a response (ms); undefined for one that may take as long as the client wants. @throws StatusError 400 */
 function deadlineOf({ request, info }: Call): number | undefined {
-  if (info.verb === 'watch' || request.upgrades || longRunning.has(info.resource?.subresource ?? '')) return undefined;
+  if (info.verb === 'watch' || isLongRunning(request, info)) return undefined;
   const text = info.query.get('timeout') ?? '';
   if (text === '') return answerMs;
   let ms: number;
@@ -227,11 +232,12 @@ function answered({ request }: Call, incoming: IncomingMessage): ApiResponse {
   // The body of a response to HEAD has no bytes, but an end that must be read.
   if (request.method === 'HEAD') incoming.resume();
   const back = relayedBackHeaders(headers);
+  const trailers = request.method === 'HEAD' ? undefined : relayedTrailers(incoming);
   if (!acceptsAny(request.headers) || headers['content-encoding'] !== 'gzip' || request.method === 'HEAD') {
-    return { status, headers: back, body: incoming, waits: true };
+    return { status, headers: back, body: incoming, trailers, waits: true };
   }
   const { 'content-encoding': _, 'content-length': __, ...plain } = back;
-  return { status, headers: plain, body: decompressed(incoming), waits: true };
+  return { status, headers: plain, body: decompressed(incoming), trailers, waits: true };
 }
 
 function refusedUpgrade(incoming: IncomingMessage): ApiResponse {

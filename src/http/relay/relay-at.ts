@@ -12,5 +12,10 @@ export function relayAt(
   const [, root, group = '', version = ''] =
     resource === undefined ? path.split('/', 4) : ['', 'apis', resource.group, resource.version];
   const remote = root === 'apis' ? registrations.remote(group, version) : undefined;
-  return remote && ((call) => answer(call, remote));
+  if (remote === undefined) return undefined;
+  return (call) => {
+    // A watch may take as long as the client wants, also before its response begins.
+    if (call.info.verb === 'watch') call.reservation.leaveSeat();
+    return answer(call, remote);
+  };
 }

@@ -9,6 +9,8 @@ import { Extension, type Front, json, startFront } from './support/extension.ts'
 let front: Front;
 let extension: Extension;
 let path: string;
+/** Connections that have served a request. */
+const seen = new WeakSet<Socket>();
 /** The connections over which requests for the path have come. */
 const used = new Set<Socket>();
 const open = () => [...used].filter((socket) => !socket.destroyed).length;
@@ -96,6 +98,47 @@ describe('a connection to an extension API server', () => {
     });
     await expect(get()).rejects.toThrow('aborted');
     await expect.poll(open).toBe(0);
+  });
+
+  it('ends with a response head without an end, which is a 503', async () => {
+    answering(({ socket }, response) => {
+      if (seen.has(socket)) {
+        const more = () => {
+          while (socket.writable && socket.write(`X-More: ${'x'.repeat(4_000)}\r\n`));
+          socket.once('drain', more);
+        };
+        socket.write('HTTP/1.1 200 OK\r\n');
+        more();
+      } else response.end('first');
+      seen.add(socket);
+    });
+    await get();
+    const { status, text } = await get();
+    expect([status, text]).toEqual([503, expect.stringContaining('Header overflow')]);
+    expect(used.size).toBe(1);
+    await expect.poll(open).toBe(0);
+  });
+
+  it('ends when its response has no end and its client disconnects', async () => {
+    let written = 0;
+    answering(({ socket }, response) => {
+      if (!seen.has(socket)) response.end('first');
+      else {
+        const more = () => {
+          while (socket.writable && response.write(Buffer.alloc(64 * 1024))) written += 64 * 1024;
+          response.once('drain', more);
+        };
+        more();
+      }
+      seen.add(socket);
+    });
+    await get();
+    const request = send(front.url + path, { rejectUnauthorized: false, headers: { authorization: front.authorization } });
+    request.on('error', () => {}).end();
+    await expect.poll(() => written).toBeGreaterThan(0);
+    request.destroy();
+    await expect.poll(open).toBe(0);
+    expect(used.size).toBe(1);
   });
 
   it('is not used for another APIService, although both name the same Service', async () => {
@@ -188,7 +231,6 @@ describe('a kept connection that the extension API server has closed', () => {
     if (isFirst) echoes(request, response);
     else request.socket.destroy();
   };
-  const seen = new WeakSet<Socket>();
 
   it('makes the server repeat a request that changes nothing, on a new connection', async () => {
     answering(closesLate);

@@ -34,7 +34,7 @@ describe.skipIf(address === undefined)('with --enable-aggregator-routing, reques
   };
 
   beforeAll(async () => {
-    front = await startFront(['--enable-aggregator-routing=true']);
+    front = await startFront(() => ['--enable-aggregator-routing=true']);
   });
   afterAll(async () => {
     for (const extension of extensions) await extension.close();

@@ -10,7 +10,7 @@ let path: string;
 const jane = { 'impersonate-user': 'jane' };
 const held: ServerResponse[] = [];
 beforeAll(async () => {
-  front = await startFront(['--max-requests-inflight=1', '--max-mutating-requests-inflight=1']);
+  front = await startFront(() => ['--max-requests-inflight=1', '--max-mutating-requests-inflight=1']);
   extension = new Extension(front.folder, 'seats');
   path = `${extension.root}/namespaces/default/things`;
   await extension.start(front);

@@ -118,12 +118,29 @@ const badAnswers: Scenario = {
         };
         more();
       },
+      // The connection stays open after the response, and its client asks again over it.
+      [`${apis}/surplus`]: ({ socket }: IncomingMessage) => {
+        const surplus = () => {
+          while (socket.writable && socket.write(block));
+          socket.once('drain', surplus);
+        };
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        setTimeout(surplus, 10);
+      },
+      [`${apis}/head`]: ({ socket }: IncomingMessage) => {
+        const more = () => {
+          while (socket.writable && socket.write('X-More: 1\r\n'.repeat(1_000)));
+          socket.once('drain', more);
+        };
+        socket.write('HTTP/1.1 200 OK\r\n');
+        more();
+      },
     };
     await withExtension(server, client, answers, async (received) => {
       const sockets = await Promise.all(
-        Array.from({ length: full ? 30 : 6 }, async (_, i) => {
+        Array.from({ length: full ? 30 : 10 }, async (_, i) => {
           const socket = await openSocket(server, 'http/1.1');
-          const path = `${apis}/${['never', 'broken', 'endless'][i % 3]}`;
+          const path = `${apis}/${['never', 'broken', 'endless', 'surplus', 'head'][i % 5]}`;
           const { authorization: token } = authorization('admin');
           socket.resume();
           socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token}\r\nCookie: a=b\r\n\r\n`);

@@ -125,7 +125,7 @@ const headerNames = {
   extraPrefix: ['x-remote-extra-'],
 };
 const byHeaders = (pool: TrustPool, allowedNames: readonly string[] = []) =>
-  requestHeaderAuthenticator({ pool: () => pool, clock, allowedNames, names: headerNames });
+  requestHeaderAuthenticator({ pool: () => pool, clock, settings: () => ({ allowedNames, names: headerNames }) });
 const proxy = { commonName: 'ann', organizations: ['system:masters'], own: new X509Certificate(ann) };
 
 /** The most header fields of a request. */

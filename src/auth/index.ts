@@ -24,6 +24,7 @@ export {
   headerValues,
   identityHeaders,
   type RequestHeaderNames,
+  type RequestHeaderSettings,
   requestHeaderAuthenticator,
 } from './request-headers.ts';
 export { reviewHandlers } from './review-handlers.ts';

@@ -31,8 +31,7 @@ function ask(headers: Sent, shown: ClientCertificate | undefined = certificate()
   const authenticate = requestHeaderAuthenticator({
     pool: () => pool,
     clock: { now: () => 5_000 },
-    allowedNames,
-    names,
+    settings: () => ({ allowedNames, names }),
   });
   return authenticate({ authorization: undefined, certificate: shown, sent: sent(headers) });
 }
@@ -70,8 +69,7 @@ describe('the headers of an authenticating proxy', () => {
     const authenticate = requestHeaderAuthenticator({
       pool: () => undefined,
       clock: { now: () => 0 },
-      allowedNames: [],
-      names,
+      settings: () => ({ allowedNames: [], names }),
     });
     const asked = { authorization: undefined, sent: sent({ 'x-remote-user': 'ann' }) };
     expect(authenticate({ ...asked, certificate: undefined })).toBeUndefined();
@@ -102,7 +100,8 @@ describe('the headers of an authenticating proxy', () => {
 });
 
 it('hides the standard and the configured headers, also with underscores', () => {
-  const hidden = identityHeaders({ user: ['x-user'], uid: [], group: [], extraPrefix: ['x-more-'] });
+  const settings = { allowedNames: [], names: { user: ['x-user'], uid: [], group: [], extraPrefix: ['x-more-'] } };
+  const hidden = identityHeaders(() => settings);
   const all = [
     'x-remote-user',
     'x_remote_group',

@@ -11,10 +11,15 @@ export interface RequestHeaderNames {
   readonly extraPrefix: readonly string[];
 }
 
-export interface RequestHeaderOptions extends ClientCertificateOptions {
+export interface RequestHeaderSettings {
   /** The common names of the certificates of proxies; empty: any. */
   readonly allowedNames: readonly string[];
   readonly names: RequestHeaderNames;
+}
+
+export interface RequestHeaderOptions extends ClientCertificateOptions {
+  /** The settings of now. */
+  readonly settings: () => RequestHeaderSettings;
 }
 
 const standard: RequestHeaderNames = {
@@ -26,9 +31,20 @@ const standard: RequestHeaderNames = {
 
 /**
  * Whether a header, by its lower-case name, says who the user is: nobody behind the authentication may see it. The
- * standard names always do. Some servers read an underscore as a hyphen.
+ * standard names always do. Some servers read an underscore as a hyphen. `settings`: those of now.
  */
-export function identityHeaders(names: RequestHeaderNames): (name: string) => boolean {
+export function identityHeaders(settings: () => RequestHeaderSettings): (name: string) => boolean {
+  let known: RequestHeaderSettings | undefined;
+  let isIdentity: (name: string) => boolean = () => true;
+  return (name) => {
+    const current = settings();
+    if (current !== known) isIdentity = identityIn(current.names);
+    known = current;
+    return isIdentity(name);
+  };
+}
+
+function identityIn(names: RequestHeaderNames): (name: string) => boolean {
   const all = [standard, names];
   const exact = new Set(all.flatMap(({ user, uid, group }) => [...user, ...uid, ...group]).map(hyphens));
   const prefixes = ['impersonate-', ...all.flatMap(({ extraPrefix }) => extraPrefix).map(hyphens)];
@@ -47,13 +63,13 @@ const refused = statusError.unauthorized();
  * common name. Without a certificate, or without a user name, it has no opinion; another certificate is a 401 unless
  * another authenticator trusts it.
  */
-export function requestHeaderAuthenticator({ allowedNames, names, ...options }: RequestHeaderOptions): Authenticator {
-  const allowed = new Set(allowedNames);
+export function requestHeaderAuthenticator({ settings, ...options }: RequestHeaderOptions): Authenticator {
   const trusted = certificateCheck(options);
   return ({ certificate, sent }) => {
     if (certificate?.own === undefined) return undefined;
     const userFromHeaders = () => {
-      if (allowed.size > 0 && !allowed.has(certificate.commonName)) throw refused;
+      const { allowedNames, names } = settings();
+      if (allowedNames.length > 0 && !allowedNames.includes(certificate.commonName)) throw refused;
       return sent === undefined ? undefined : namedUser(sent, names);
     };
     const until = trusted(certificate);

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
-import { identityHeaders, NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import type { FlowControl } from '../fairness/index.ts';
 import {
@@ -37,7 +37,7 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { openAuthentication, requestHeaderNames } from './access/authentication.ts';
+import { openAuthentication } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
 import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
@@ -186,8 +186,10 @@ async function constructParts(composition: Composition, backend: Backend) {
     observer,
   });
 
-  const nodeProxy = await openNodeProxy(composition, backend, fakeNodes);
-  const aggregation = await openAggregation({ settings, backend, names, clock, random, log: logOf(log, 'http') });
+  const { isIdentity } = access;
+  const nodeProxy = await openNodeProxy(composition, backend, fakeNodes, isIdentity);
+  const httpLog = logOf(log, 'http');
+  const aggregation = await openAggregation({ settings, backend, names, clock, random, isIdentity, log: httpLog });
   const findKind = kindFinder(backend);
   const admissionLog = logOf(log, 'admission');
   const initializer = pluginInitializer({
@@ -379,12 +381,13 @@ async function openNodeProxy(
   { settings, names, clock }: Composition,
   backend: Backend,
   fakeNodes: number,
+  isIdentity: (name: string) => boolean,
 ): Promise<NodeProxy> {
   const proxy = createNodeProxy({
     clock,
     trust: await readKubeletTrust(settings),
     connectMs: settings.kubeletTimeout,
-    isIdentity: identityHeaders(requestHeaderNames(settings)),
+    isIdentity,
   });
   return fakeNodes === 0 ? proxy : withFakeKubelets(proxy, { backend, names, clock, count: fakeNodes });
 }

@@ -55,7 +55,8 @@ export async function openListener(
   const load = () => loadTls(settings, names, clock.now(), sharedBy);
   let tls = await load();
   trusted.replace(tls);
-  const listener = await open(settings, handler, { clock, log }, tls);
+  const listener = await open(settings, handler, { clock, log }, wireTls(tls, trusted));
+  trusted.onFrontChange(() => listener.renew(wireTls(tls, trusted)));
   const url = urlOf(listener.address, listener.port);
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () =>
@@ -79,8 +80,8 @@ export async function openListener(
       const fresh = await load();
       if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
         tls = fresh;
-        listener.renew(wireTls(tls));
         trusted.replace(tls);
+        listener.renew(wireTls(tls, trusted));
         await writeConfig();
         log.info('certificates were renewed', {});
       }
@@ -109,22 +110,18 @@ export async function openListener(
 }
 
 /** The handshake names the authorities of clients and proxies; authenticators tell them apart later. */
-const wireTls = ({ cert, key, clientCa, requestHeaderCa = '' }: Tls) => ({
-  cert,
-  key,
-  clientCa: clientCa + requestHeaderCa,
-});
+const wireTls = ({ cert, key }: Tls, trusted: TrustedAuthorities) => ({ cert, key, clientCa: trusted.all });
 
 async function open(
   settings: ServerSettings,
   handler: Handler,
   dependencies: Pick<Dependencies, 'clock' | 'log'>,
-  tls: Tls,
+  tls: ReturnType<typeof wireTls>,
 ) {
   const { bindAddress: address, securePort: port } = settings;
   const maxFiles = await readFileLimit();
   try {
-    return await listen({ handler, address, port, tls: wireTls(tls), maxFiles, ...dependencies });
+    return await listen({ handler, address, port, tls, maxFiles, ...dependencies });
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

@@ -33,13 +33,14 @@ export interface Front {
 const token = 'token-of-a-test-administrator';
 const authorization = `Bearer ${token}`;
 
-export async function startFront(flags: readonly string[] = []): Promise<Front> {
+/** `flags`: further flags, with files of a folder. */
+export async function startFront(flags: (folder: string) => readonly string[] = () => []): Promise<Front> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-extension-'));
   writeFileSync(join(folder, 'tokens.csv'), `${token},tester,tester,"system:masters"\n`, { mode: 0o600 });
   const server = await startWith([
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     ...frontProxyFlags(folder),
-    ...flags,
+    ...flags(folder),
   ]);
   const { url } = await server.listen();
   return {

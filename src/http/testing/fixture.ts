@@ -136,7 +136,8 @@ const users: { readonly [token: string]: User } = {
 };
 
 /** The identifying headers when no flag names others. */
-export const isIdentity = identityHeaders({ user: [], uid: [], group: [], extraPrefix: [] });
+const noHeaders = { allowedNames: [], names: { user: [], uid: [], group: [], extraPrefix: [] } };
+export const isIdentity = identityHeaders(() => noHeaders);
 
 const audiences = ['here'];
 const staticTokens = staticTokenAuthenticator(

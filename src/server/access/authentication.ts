@@ -5,7 +5,8 @@ import {
   certificateAuthenticator,
   type ExpiryObserver,
   parseTokenFile,
-  type RequestHeaderNames,
+  identityHeaders,
+  type RequestHeaderSettings,
   requestHeaderAuthenticator,
   type TokenUser,
   unionAuthenticator,
@@ -19,6 +20,7 @@ import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { Settings } from '../settings/flags.ts';
 import { othersPermissions, readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
+import { followFront } from './front-authentication.ts';
 import type { ProviderSettings } from './authentication-configuration.ts';
 import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
 import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, type Tokens } from './tokens.ts';
@@ -26,7 +28,9 @@ import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, typ
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
   readonly authenticate: Authenticator;
-  /** Aborts requests to identity providers. */
+  /** Whether a header says who the user is, and is thus not relayed. */
+  readonly isIdentity: (name: string) => boolean;
+  /** Aborts requests to identity providers, and to the server in front. */
   readonly close: () => Promise<void>;
 }
 
@@ -41,6 +45,7 @@ export type AuthenticationSettings = TokenSettings &
     | 'requestheaderUidHeaders'
     | 'requestheaderGroupHeaders'
     | 'requestheaderClientCaFile'
+    | 'clientCaFile'
     | 'requestheaderExtraHeadersPrefix'
   >;
 
@@ -57,22 +62,28 @@ export async function openAuthentication(
     expiring,
     ...dependencies
   }: TokenDependencies &
-    ProviderDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver },
+    ProviderDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver; readonly log: Log },
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);
   const tokens = await openTokens(settings, names, entries, providers, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
-  const { clock } = dependencies;
-  const proxies = requestHeaderAuthenticator({
-    pool: trusted.proxies,
-    clock,
-    allowedNames: settings.requestheaderAllowedNames,
-    names: requestHeaderNames(settings),
-  });
+  const { clock, log } = dependencies;
+  const { authenticationKubeconfig: kubeconfig, requestheaderClientCaFile: proxyCaFile, clientCaFile } = settings;
+  const proxySettings = createProxySettings(settings);
+  const proxies = requestHeaderAuthenticator({ pool: trusted.proxies, clock, settings: () => proxySettings.current });
+  const followsFront = kubeconfig !== undefined && proxyCaFile === undefined;
+  const stopFollowing = followsFront
+    ? await followFront({ kubeconfig, names, clock, log }, (front) => {
+        const { uid, ...others } = front.proxies.names;
+        const uids = features.RemoteRequestHeaderUID ? uid : [];
+        proxySettings.current = { ...front.proxies, names: { ...others, uid: uids } };
+        trusted.replaceFront({ ...front, clientCa: clientCaFile === undefined ? front.clientCa : '' });
+      })
+    : undefined;
   const methods = [
-    ...(settings.requestheaderClientCaFile === undefined ? [] : [proxies]),
+    ...(proxyCaFile === undefined && !followsFront ? [] : [proxies]),
     certificateAuthenticator(names, {
       pool: trusted.clients,
       clock,
@@ -82,7 +93,11 @@ export async function openAuthentication(
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
   ];
   const authenticate = unionAuthenticator(methods, anonymousOf(settings, providers.anonymous));
-  return { ...tokens, authenticate, close: providers.close };
+  const close = async () => {
+    await stopFollowing?.();
+    await providers.close();
+  };
+  return { ...tokens, authenticate, isIdentity: identityHeaders(() => proxySettings.current), close };
 }
 
 /** The authenticator of requests without credentials, by the flag or the file; undefined when they are rejected. */
@@ -96,15 +111,16 @@ function anonymousOf(
   return anonymousAuthenticator(configured.conditions?.map(({ path = '' }) => path));
 }
 
-/** The headers of authenticating proxies, in lower case. */
-export function requestHeaderNames(settings: AuthenticationSettings): RequestHeaderNames {
+/** How authenticating proxies name the user, by the flags; a server in front may replace it. Headers are in lower case. */
+function createProxySettings(settings: AuthenticationSettings): { current: RequestHeaderSettings } {
   const lower = (headers: readonly string[]) => headers.map((header) => header.toLowerCase());
-  return {
+  const names = {
     user: lower(settings.requestheaderUsernameHeaders),
     uid: lower(settings.requestheaderUidHeaders),
     group: lower(settings.requestheaderGroupHeaders),
     extraPrefix: lower(settings.requestheaderExtraHeadersPrefix),
   };
+  return { current: { allowedNames: settings.requestheaderAllowedNames, names } };
 }
 
 function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSettings, features: Features): void {

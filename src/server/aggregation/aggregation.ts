@@ -7,14 +7,12 @@ import {
   Registrations,
   type RemoteService,
 } from '../../aggregation/index.ts';
-import { identityHeaders } from '../../auth/index.ts';
 import { type AggregatedRelay, type Aggregation, createAggregatedRelay } from '../../http/index.ts';
 import { type Clock, formatGroupResource, type Names, type Random } from '../../meta/index.ts';
 import type { ObjectFollower, Registry } from '../../registry/index.ts';
 import { APIService } from '../../types/apiregistration-v1.ts';
 import { Service } from '../../types/core-v1.ts';
 import { EndpointSlice } from '../../types/discovery-v1.ts';
-import { requestHeaderNames } from '../access/authentication.ts';
 import type { Backend } from '../backend.ts';
 import { builtInPriorities } from '../cluster/api-services.ts';
 import type { Log } from '../dependencies.ts';
@@ -28,6 +26,8 @@ interface Options {
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether a header says who the user is. */
+  readonly isIdentity: (name: string) => boolean;
   readonly log: Log;
 }
 
@@ -43,7 +43,7 @@ export interface ServerAggregation extends Aggregation {
 
 /** @throws StartError */
 export async function openAggregation(options: Options): Promise<ServerAggregation> {
-  const { settings, backend, names, clock, log } = options;
+  const { settings, backend, names, clock, isIdentity, log } = options;
   const registrations = new Registrations(builtInPriorities(names), new Set(['', `apiregistration.${names.domain}`]));
   const services = serviceFinder(options);
   const certificate = await openProxyCertificate(settings, { clock, log });
@@ -51,7 +51,7 @@ export async function openAggregation(options: Options): Promise<ServerAggregati
     clock,
     certificate: certificate.current,
     locate: services.locate,
-    isIdentity: identityHeaders(requestHeaderNames(settings)),
+    isIdentity,
   });
   const aggregator = new Aggregator({
     ...services,

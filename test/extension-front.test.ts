@@ -16,13 +16,36 @@ const headers = (folder: string) => [
   '--requestheader-extra-headers-prefix=X-Remote-Extra-',
 ];
 
+/** A service account of the server in front with the rights that an extension API server needs. */
+async function accountOf(): Promise<{ token: string }> {
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const [apiGroup, subjects] = [
+    'rbac.authorization.k8s.io',
+    [{ kind: 'ServiceAccount', namespace: 'default', name: 'behind' }],
+  ];
+  await front.request('POST', accounts, { metadata: { name: 'behind' } });
+  await front.request('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'behind' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:auth-delegator' },
+    subjects,
+  });
+  await front.request('POST', `${rbac}/namespaces/kube-system/rolebindings`, {
+    metadata: { name: 'behind' },
+    roleRef: { apiGroup, kind: 'Role', name: 'extension-apiserver-authentication-reader' },
+    subjects,
+  });
+  const { body } = await front.request('POST', `${accounts}/behind/token`, { spec: {} });
+  return body.status;
+}
+
 let front: Front;
 let behind: OrchServer;
 let url: string;
 beforeAll(async () => {
   front = await startFront(headers);
   const kubeconfig = join(front.folder, 'front.kubeconfig');
-  const token = front.authorization.replace('Bearer ', '');
+  const { token } = await accountOf();
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

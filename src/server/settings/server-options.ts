@@ -200,7 +200,8 @@ export interface ServerOptions {
   readonly authenticationTokenWebhookConfigFile?: string | undefined;
   /**
    * Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for an
-   * extension API server ([aggregation.md](aggregation.md)). In place of a webhook.
+   * extension API server ([aggregation.md](aggregation.md)). In place of a webhook. Without
+   * `requestheaderClientCaFile`, the settings of authenticating proxies are those of this API server.
    *
    * The path of a file. No default. Flag: `--authentication-kubeconfig`.
    */

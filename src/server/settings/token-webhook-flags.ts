@@ -13,7 +13,7 @@ export const tokenWebhookFlags = {
     'Identity',
     type.file,
     undefined,
-    'Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for an extension API server ([aggregation.md](aggregation.md)). In place of a webhook.',
+    'Kubeconfig of an API server that authenticates the bearer tokens unknown to this one (TokenReview), for an extension API server ([aggregation.md](aggregation.md)). In place of a webhook. Without `--requestheader-client-ca-file`, the settings of authenticating proxies are those of this API server.',
   ),
   authenticationTokenWebhookVersion: flag(
     'Identity',

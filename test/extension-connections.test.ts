@@ -134,7 +134,10 @@ describe('a connection to an extension API server', () => {
       seen.add(socket);
     });
     await get();
-    const request = send(front.url + path, { rejectUnauthorized: false, headers: { authorization: front.authorization } });
+    const request = send(front.url + path, {
+      rejectUnauthorized: false,
+      headers: { authorization: front.authorization },
+    });
     request.on('error', () => {}).end();
     await expect.poll(() => pieces).toBeGreaterThan(2);
     request.destroy();

@@ -55,7 +55,12 @@ describe.skipIf(address === undefined)('with --enable-aggregator-routing, reques
 
     const two = await extensionFor('two');
     const caBundle = Buffer.from(two.authority).toString('base64');
-    await front.request('PATCH', `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`, { spec: { caBundle } }, merge);
+    await front.request(
+      'PATCH',
+      `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`,
+      { spec: { caBundle } },
+      merge,
+    );
     await front.request('POST', slices, sliceOf('routed-2', 'routed', two.port));
     await front.request('DELETE', `${slices}/routed-1`);
     await expect.poll(answered, { timeout: 20_000 }).toEqual([200, 'two']);

@@ -47,7 +47,7 @@ beforeAll(async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'User', name: 'jane', apiGroup: 'rbac.authorization.k8s.io' }],
   });
-  await expect(levelOf(await get(''))).toBeDefined();
+  expect(levelOf(await get(''))).toBeDefined();
 });
 afterAll(async () => {
   await extension.close();

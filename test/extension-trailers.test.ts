@@ -97,7 +97,7 @@ describe('the trailers of a relayed response', () => {
     socket.write(`GET ${path} HTTP/1.0\r\nAuthorization: ${front.authorization}\r\n\r\n`);
     let old = '';
     for await (const piece of socket) old += piece;
-    expect(old).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nold$/);
+    expect(old).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nold$/s);
     expect(old).not.toMatch(/trailer/i);
   });
 });

@@ -76,6 +76,25 @@ describe('the OpenAPI document of an extension API server', () => {
     });
   });
 
+  it('contributes the parameters that its operations share, up to 8 MiB', async () => {
+    const path = `/apis/${group}/v1/apples`;
+    const shared = (name: string) => ({ $ref: `#/parameters/${name}` });
+    const large = { name: 'large', in: 'query', description: 'x'.repeat(5 * 1024 * 1024) };
+    const pretty = { name: 'pretty', in: 'query' };
+    const paths = {
+      [path]: {
+        get: { parameters: [shared('pretty'), shared('none'), { name: 'own' }] },
+        parameters: [shared('pretty')],
+      },
+    };
+    expect(await partOf({ swagger: '2.0', paths, parameters: { pretty } })).toMatchObject({
+      paths: { [path]: { get: { parameters: [pretty, { name: 'own' }] }, parameters: [pretty] } },
+    });
+    const twice = { [path]: { get: { parameters: [shared('large'), shared('large')] } } };
+    const part = await partOf({ swagger: '2.0', paths: twice, parameters: { large } });
+    expect(part).toEqual({ paths: { [path]: { get: { parameters: [large] } } }, definitions: {} });
+  });
+
   it('contributes nothing when it is another document', async () => {
     expect(await partOf({ swagger: '3.0' })).toBeUndefined();
     expect(await partOf({ swagger: '2.0', paths: [], definitions: 7 })).toEqual({ paths: {}, definitions: {} });

@@ -65,7 +65,8 @@ function* withParameters(paths: JsonObject, parameters: Json | undefined): Steps
     for (const [name, member] of Object.entries(item as JsonObject)) {
       const isOperation = isJsonObject(member) && member['parameters'] !== undefined;
       if (name === 'parameters') setKey(members, name, yield* resolved(member));
-      else setKey(members, name, isOperation ? { ...member, parameters: yield* resolved(member['parameters']) } : member);
+      else
+        setKey(members, name, isOperation ? { ...member, parameters: yield* resolved(member['parameters']) } : member);
     }
     setKey(out, path, members);
     yield;
@@ -114,7 +115,11 @@ export function* renamedRefs(value: Json, renamed: ReadonlyMap<string, string>, 
   for (const [name, member] of Object.entries(value)) {
     const isRef = name === '$ref' && typeof member === 'string' && member.startsWith(definitionsPrefix);
     const target = isRef ? renamed.get(member.slice(definitionsPrefix.length)) : undefined;
-    setKey(members, name, target === undefined ? yield* renamedRefs(member, renamed, pace) : definitionsPrefix + target);
+    setKey(
+      members,
+      name,
+      target === undefined ? yield* renamedRefs(member, renamed, pace) : definitionsPrefix + target,
+    );
   }
   return members;
 }

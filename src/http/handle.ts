@@ -12,7 +12,7 @@ import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
 import { failureAnswers } from './codecs/negotiation.ts';
-import { flowClassOf, isHealthCheck } from './flow-class.ts';
+import { type FlowClass, flowClassOf, isHealthCheck } from './flow-class.ts';
 import { impersonate } from './impersonate.ts';
 import { Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
@@ -82,8 +82,8 @@ export function createHandler(options: HandlerOptions): Handler {
       }
       // Wait for a seat, and limit the requests in flight. A mutating request has them once its body has arrived.
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
-      const seatClass = relay === undefined || isLongRunning(request, info) ? flowClass : flowClassOf(info, undefined);
-      seat = findSeat(seatClass, { request, info, resource, attributes });
+      const arrival = { request, info, resource, attributes };
+      seat = findSeat(relay === undefined ? flowClass : relayedSeat(request, info), arrival);
       reservation = new Reservation(metrics.inFlight, user, isHealthCheck(info) ? undefined : flowClass, seat);
       const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
       if (entering !== undefined) await entering;
@@ -217,6 +217,10 @@ const beginProgress = (started: number, id: string, clock: HandlerOptions['clock
   longRunning: false,
   terminated: false,
 });
+
+/** The flow class in which a request to an extension API server has a seat; `proxied`: it has none. */
+const relayedSeat = (request: ApiRequest, info: RequestInfo): FlowClass =>
+  isLongRunning(request, info) ? 'proxied' : flowClassOf(info, undefined);
 
 /** Counts a watch or a proxied request as in progress, until its conclusion. */
 function markLongRunning(progress: Progress, { longRunning }: RequestSeries): void {

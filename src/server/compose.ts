@@ -355,13 +355,7 @@ function createHandlers(
 }
 
 /** The counters of a server, and the state of it that its metrics show. */
-const serverCounts = (
-  state: ServerState,
-  usage: UsageReader,
-  identity: string,
-  names: Names,
-  backend: Backend,
-) => {
+const serverCounts = (state: ServerState, usage: UsageReader, identity: string, names: Names, backend: Backend) => {
   const empty = emptyCounts();
   return {
     ...empty,

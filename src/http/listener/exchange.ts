@@ -25,7 +25,7 @@ export class StaleConnection extends Error {
 }
 
 /** Sends requests to kubelets and proxied backends. */
-interface Exchange {
+export interface Exchange {
   /** Resolves with the headers of the response. Rejects with the error of the connection, or `StaleConnection`. */
   begin(endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged>;
   /** Aborts all requests. */

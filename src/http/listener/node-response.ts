@@ -29,7 +29,8 @@ export function writeHttp1(response: ApiResponse, out: ServerResponse, options: 
   const isChunked = !isChunk(body) && headers['content-length'] === undefined && out.req.httpVersionMinor === 1;
   if (trailers === undefined || !isChunked) {
     out.writeHead(response.status, headers);
-    return send(out, response, options);
+    send(out, response, options);
+    return;
   }
   out.writeHead(response.status, { ...headers, trailer: trailers.names.join(', ') });
   send(out, { ...response, body: followed(body, () => out.addTrailers(trailers.read())) }, options);

@@ -4,8 +4,8 @@ import { isBuiltInVersion, isCustomVersion, type ServedResource, type ServedVers
 import { hashOf } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import { type Fragment, FragmentBody, fragmentOf, smallFragment } from './fragments.ts';
-import { customSchemas, resourceHash, schemaNamesOf } from './openapi-custom.ts';
 import { convertedFields } from './openapi-converted.ts';
+import { customSchemas, resourceHash, schemaNamesOf } from './openapi-custom.ts';
 import { type About, type Encoding, jsonV3, type Part } from './openapi-encodings.ts';
 import { resourcePaths, rootPath, versionPath } from './openapi-paths.ts';
 import { type RemoteFields, remoteFields } from './openapi-remote.ts';

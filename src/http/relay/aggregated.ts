@@ -14,7 +14,7 @@ import {
 import type { Endpoint } from '../../registry/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
-import { createExchange, StaleConnection } from '../listener/exchange.ts';
+import { createExchange, type Exchange, StaleConnection } from '../listener/exchange.ts';
 import type { RequestInfo } from '../request-info.ts';
 import type { ApiRequest, ApiResponse } from '../types.ts';
 import { type DialOptions, dialFailure, type EndpointTls } from './dial.ts';
@@ -61,32 +61,9 @@ const askMs = 5_000;
 export function createAggregatedRelay(options: AggregatedRelayOptions): AggregatedRelay {
   const { clock, certificate, locate, isIdentity } = options;
   const exchange = createExchange({ clock, trust: {}, connectMs });
-  const tlsOf = ({ namespace, name, ca, verify }: RemoteService): EndpointTls => ({
-    ...certificate(),
-    servername: `${name}.${namespace}.svc`,
-    rejectUnauthorized: verify,
-    // A trusted certificate needs no trusted issuer, as with the reference server.
-    ...(ca === '' ? {} : { ca, allowPartialTrustChain: true }),
-  });
+  const tlsOf = (service: RemoteService) => ({ ...certificate(), ...verification(service) });
   const connections = new KeptConnections(tlsOf, certificate);
-
-  /** Sends a relayed request. One that may be repeated is, when a kept connection turns out to be closed. */
-  const send = async (
-    service: RemoteService,
-    endpoint: Endpoint,
-    options: DialOptions,
-    body: Body,
-    upgrades: boolean,
-  ) => {
-    if (upgrades) return exchange.begin(endpoint, options);
-    try {
-      return await exchange.begin(endpoint, { ...options, agent: connections.of(service) }, body);
-    } catch (error) {
-      const mayRepeat = body === undefined && safeMethods.has(options.method);
-      if (!mayRepeat || !(error instanceof StaleConnection)) throw error;
-      return exchange.begin(endpoint, options);
-    }
-  };
+  const send = createSender(exchange, connections);
 
   const answer = async (call: Call, { service, available }: RemoteServer): Promise<ApiResponse> => {
     const { request, info, turns } = call;
@@ -149,10 +126,35 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
   };
 }
 
+/** How the certificate of an extension API server is verified. */
+const verification = ({ namespace, name, ca, verify }: RemoteService): EndpointTls => ({
+  servername: `${name}.${namespace}.svc`,
+  rejectUnauthorized: verify,
+  // A trusted certificate needs no trusted issuer, as with the reference server.
+  ...(ca === '' ? {} : { ca, allowPartialTrustChain: true }),
+});
+
 type Body = ReturnType<ApiRequest['stream']>;
 
 /** The methods whose requests change nothing (RFC 9110, 9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Sends relayed requests, all but upgrades over connections that stay open. A request that changes nothing is repeated when
+ * such a connection turns out to be closed.
+ */
+function createSender(exchange: Exchange, connections: KeptConnections<RemoteService>) {
+  return async (service: RemoteService, endpoint: Endpoint, options: DialOptions, body: Body, upgrades: boolean) => {
+    if (upgrades) return exchange.begin(endpoint, options);
+    try {
+      return await exchange.begin(endpoint, { ...options, agent: connections.of(service) }, body);
+    } catch (error) {
+      const mayRepeat = body === undefined && safeMethods.has(options.method);
+      if (!mayRepeat || !(error instanceof StaleConnection)) throw error;
+      return exchange.begin(endpoint, options);
+    }
+  };
+}
 
 const endpointAt = ({ host, port }: Address): Endpoint => ({ scheme: 'https', host, port, path: '', peer: 'anyone' });
 

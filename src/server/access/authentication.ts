@@ -4,8 +4,8 @@ import {
   bearerAuthenticator,
   certificateAuthenticator,
   type ExpiryObserver,
-  parseTokenFile,
   identityHeaders,
+  parseTokenFile,
   type RequestHeaderSettings,
   requestHeaderAuthenticator,
   type TokenUser,
@@ -20,8 +20,8 @@ import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { Settings } from '../settings/flags.ts';
 import { othersPermissions, readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
-import { followFront } from './front-authentication.ts';
 import type { ProviderSettings } from './authentication-configuration.ts';
+import { followFront } from './front-authentication.ts';
 import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
 import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, type Tokens } from './tokens.ts';
 
@@ -62,7 +62,11 @@ export async function openAuthentication(
     expiring,
     ...dependencies
   }: TokenDependencies &
-    ProviderDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver; readonly log: Log },
+    ProviderDependencies & {
+      readonly trusted: TrustedAuthorities;
+      readonly expiring: ExpiryObserver;
+      readonly log: Log;
+    },
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);

@@ -20,7 +20,12 @@ describe('the config map extension-apiserver-authentication', () => {
       requestHeaderCa: cert,
       proxies: {
         allowedNames: ['front'],
-        names: { user: ['x-remote-user', 'x-user'], uid: [], group: ['x-remote-group'], extraPrefix: ['x-remote-extra-'] },
+        names: {
+          user: ['x-remote-user', 'x-user'],
+          uid: [],
+          group: ['x-remote-group'],
+          extraPrefix: ['x-remote-extra-'],
+        },
       },
     });
   });

@@ -129,9 +129,8 @@ function serviceFinder({ settings, backend, names, random }: Options) {
   const findSlices = async (namespace: string, service: string): Promise<readonly EndpointSlice[]> => {
     await followed;
     const { objects } = backend.registry;
-    const slices = await Promise.all(
-      index.of(namespace, service).map((name) => objects.get(EndpointSlice, namespace, name)),
-    );
+    const names = index.of(namespace, service);
+    const slices = await Promise.all(names.map(async (name) => objects.get(EndpointSlice, namespace, name)));
     return slices.filter((slice) => slice !== undefined);
   };
   const locate = async ({ namespace, name, port }: RemoteService): Promise<Address> => {

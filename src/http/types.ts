@@ -46,8 +46,8 @@ export interface ApiRequest {
 export type Chunk = ByteString | Uint8Array;
 
 export interface Trailers {
-  /** In lower case. */
-  readonly names: readonly string[];
+  /** The header `trailer`. */
+  readonly announces: string;
   /** Those that there are once the body has ended. */
   read(): { readonly [name: string]: string };
 }

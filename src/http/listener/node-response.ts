@@ -32,7 +32,7 @@ export function writeHttp1(response: ApiResponse, out: ServerResponse, options: 
     send(out, response, options);
     return;
   }
-  out.writeHead(response.status, { ...headers, trailer: trailers.names.join(', ') });
+  out.writeHead(response.status, { ...headers, trailer: trailers.announces });
   send(out, { ...response, body: followed(body, () => out.addTrailers(trailers.read())) }, options);
 }
 
@@ -50,7 +50,7 @@ export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, opt
   const empty = isChunk(body) && body.length === 0;
   if (trailers === undefined || empty) stream.respond(headers, { endStream: empty });
   else {
-    headers['trailer'] = trailers.names.join(', ');
+    headers['trailer'] = trailers.announces;
     stream.respond(headers, { waitForTrailers: true });
     // The listener of Node sends none.
     stream.removeAllListeners('wantTrailers');

@@ -172,7 +172,9 @@ export function relayedTrailers(incoming: IncomingMessage): Trailers | undefined
     });
     return Object.fromEntries(sent);
   };
-  return { names, read };
+  // The spelling of the reference server: X-Sum.
+  const announces = names.map((name) => name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase())).join(', ');
+  return { announces, read };
 }
 
 /** The forwarded headers of a response. */

@@ -2,6 +2,7 @@ import {
   formatGroupVersion,
   inTurns,
   type JsonObject,
+  type Names,
   Stage,
   StatusError,
   selectorBytes,
@@ -11,6 +12,7 @@ import {
   type CachedObject,
   type Change,
   checkVerb,
+  type Deprecation,
   internalName,
   isCustomObject,
   isUnsafe,
@@ -38,7 +40,6 @@ import {
   type Transform,
   valueAnswer,
 } from './codecs/negotiation.ts';
-import { reportDeprecation } from './deprecation.ts';
 import { builtInGroups } from './documents/api-groups.ts';
 import { deleteOptionsKind, readObjectBody, readPatch } from './listener/bodies.ts';
 import { WatchBody } from './listener/watch-body.ts';
@@ -94,14 +95,19 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
       if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
     }
     const version = resource.versions.get(target.version);
-    if (version?.declared.deprecated !== undefined) {
-      reportDeprecation(call, target, version.declared.deprecated, names);
-    }
+    if (version?.deprecation !== undefined) reportDeprecation(call, version.deprecation, names);
     if (connection !== undefined) return connectAnswer(options, call, target, connection);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(version !== undefined && builtInVersions.has(version) ? verbs : customVerbs, call, target);
   };
+}
+
+/** Adds the warning and the audit annotations of a deprecated version. */
+function reportDeprecation({ warn, audit }: Call, { warning, removedRelease }: Deprecation, { domain }: Names): void {
+  audit?.annotate(`${domain}/deprecated`, 'true');
+  if (removedRelease !== undefined) audit?.annotate(`${domain}/removed-release`, removedRelease);
+  warn(warning);
 }
 
 /** The target of the path; undefined if there is no such resource. */

@@ -100,7 +100,16 @@ export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from '
 export type { Random } from './random.ts';
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
-export { apiRelease, compatibleRelease } from './release.ts';
+export {
+  apiRelease,
+  compareReleases,
+  compatibleRelease,
+  formatRelease,
+  isSince,
+  type Release,
+  type ReleaseText,
+  releaseBefore,
+} from './release.ts';
 export type { ReviewCall, ReviewHandler } from './review-handler.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateSelectorObject } from './selector-object.ts';

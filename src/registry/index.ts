@@ -26,6 +26,7 @@ export {
   type CreateCall,
   type CreateHandler,
   type Endpoint,
+  type Lifecycle,
   type PartialUpdate,
   type Projection,
   type ProjectionSubresource,
@@ -43,6 +44,7 @@ export {
   type VirtualList,
   type WriteContext,
 } from './resource/definition.ts';
+export type { Deprecation } from './resource/deprecation.ts';
 export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
 export type { Resource } from './resource/resource.ts';
 export { checkVerb } from './resource/target.ts';

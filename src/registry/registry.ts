@@ -1,11 +1,13 @@
 import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../admission/index.ts';
 import {
+  apiRelease,
   type Clock,
   defaultFeatures,
   type Features,
   formatGroupResource,
   type Names,
   type Random,
+  type Release,
   type ReviewHandler,
   statusError,
   type WriteCheck,
@@ -69,6 +71,8 @@ export interface RegistryOptions {
   readonly watchSeconds?: number;
   /** Feature gates that are not at their default. */
   readonly features?: Partial<Features>;
+  /** The release to serve: versions that it does not have are not served. Default: the latest one. */
+  readonly release?: Release;
   /** Whether a resource is served in a version. Default: in stable versions. Others may still be storage versions. */
   readonly serves?: (group: string, version: string, plural: string) => boolean;
   readonly observer?: Observer;
@@ -92,6 +96,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     names,
     clock,
     features,
+    release: options.release ?? apiRelease,
     report: observer.corrupt,
     onRead: observer.read,
     onDamage: observer.damaged,

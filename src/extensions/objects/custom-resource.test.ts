@@ -294,9 +294,9 @@ describe('tables and selectors of custom objects', () => {
 
 describe('versions of custom resources', () => {
   it('a deprecated version warns', () => {
-    expect(gadgets.versions.map(({ version, deprecated }) => [version, deprecated])).toEqual([
+    expect(gadgets.versions.map(({ version, deprecationWarning }) => [version, deprecationWarning])).toEqual([
       ['v1', undefined],
-      ['v1beta1', { warning: 'ref.example.com/v1beta1 Gadget is deprecated; use ref.example.com/v1 Gadget' }],
+      ['v1beta1', 'ref.example.com/v1beta1 Gadget is deprecated; use ref.example.com/v1 Gadget'],
     ]);
   });
 

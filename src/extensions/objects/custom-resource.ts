@@ -154,7 +154,7 @@ function versionOf(
       const structural = yield* structuralInSteps(schemaIn(declared), names);
       return yield* openApiOf(structural, dialect, names);
     },
-    ...(deprecated === true && { deprecated: { warning } }),
+    ...(deprecated === true && { deprecationWarning: warning }),
   };
 }
 

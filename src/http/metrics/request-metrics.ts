@@ -303,11 +303,11 @@ interface Place {
 }
 
 function addDeprecated(metric: ValueMetric, place: Place, { versions }: Resource): void {
-  const deprecated = versions.get(place.version)?.declared.deprecated;
-  if (deprecated === undefined) return;
-  const removed = ('removed' in deprecated ? deprecated.removed : undefined) ?? '';
+  const deprecation = versions.get(place.version)?.deprecation;
+  if (deprecation === undefined) return;
   const { group, version, resource, subresource } = place;
-  metric.series({ group, version, resource, subresource, removed_release: removed }).value = 1;
+  const { removedRelease = '' } = deprecation;
+  metric.series({ group, version, resource, subresource, removed_release: removedRelease }).value = 1;
 }
 
 const other = 'other';

@@ -8,6 +8,7 @@ import type {
   JsonObject,
   Names,
   Random,
+  ReleaseText,
   Steps,
   User,
 } from '../../meta/index.ts';
@@ -94,10 +95,22 @@ export interface ResourceVersion {
   readonly type?: CompiledType;
   /** The schema that OpenAPI publishes in place of `schema`: of a custom resource. `dialect` v2 has no nullable, …. */
   readonly openApi?: (dialect: 'v2' | 'v3') => Steps<JsonObject>;
-  /** The release that deprecated it, the release that removes it, and the replacement; or the text of the warning. */
-  readonly deprecated?:
-    | { readonly since: string; readonly removed?: string; readonly replacement?: string }
-    | { readonly warning: string };
+  /** Of a built-in version. */
+  readonly lifecycle?: Lifecycle;
+  /** The text of the warning about a deprecated version of a custom resource. */
+  readonly deprecationWarning?: string;
+}
+
+/** The releases of the API at which a version of a kind changes (specification, "Deprecation rules"). */
+export interface Lifecycle {
+  /** The first one that serves it. */
+  readonly introduced: ReleaseText;
+  /** The first one in which it is deprecated. */
+  readonly deprecated?: ReleaseText;
+  /** The first one of the reference server that does not serve it. This server does where `--runtime-config` enables it. */
+  readonly removed?: ReleaseText;
+  /** The version and kind to use instead: `apps/v1 Deployment`. May hold the placeholders of `expandNames`. */
+  readonly replacement?: string;
 }
 
 /** A path below an object, and what is served there. */

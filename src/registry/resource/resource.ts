@@ -5,7 +5,9 @@ import {
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,
+  isSince,
   type Names,
+  type Release,
 } from '../../meta/index.ts';
 import {
   type CompiledType,
@@ -25,6 +27,7 @@ import type {
   Subresource,
   Verb,
 } from './definition.ts';
+import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { keyPrefixOf } from './key-prefix.ts';
 import { ResourceStorage, type StorageOptions } from './resource-storage.ts';
 
@@ -95,11 +98,15 @@ export interface CompiledVersion {
   /** `apps/v1`. */
   readonly apiVersion: string;
   readonly type: CompiledType;
+  /** Undefined: it is not deprecated. */
+  readonly deprecation: Deprecation | undefined;
 }
 
 export interface ResourceOptions extends StorageOptions {
   readonly names: Names;
   readonly report: CorruptReport;
+  /** The release that the server serves: later versions are not served, and earlier ones may be deprecated. */
+  readonly release: Release;
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
@@ -146,7 +153,6 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
     ...definition,
     group: expandNames(definition.group, names),
     storage: { ...definition.storage, group: expandNames(definition.storage.group, names) },
-    versions: definition.versions.map((version) => expandDeprecation(version, names)),
     subresources: definition.subresources.map((subresource) =>
       subresource.group === undefined ? subresource : { ...subresource, group: expandNames(subresource.group, names) },
     ),
@@ -154,20 +160,19 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
 }
 
 /** The definition without the versions and subresources that are not served. */
-function servedPart(definition: ResourceDefinition, { features, serves }: ResourceOptions): ResourceDefinition {
+function servedPart(
+  definition: ResourceDefinition,
+  { features, release, serves }: ResourceOptions,
+): ResourceDefinition {
   const { group, plural, versions, subresources } = definition;
+  const isServed = ({ version, lifecycle }: ResourceVersion) =>
+    serves(group, version, plural) && (lifecycle === undefined || isSince(release, lifecycle.introduced));
   const isOn = ({ gate }: { readonly gate?: FeatureName }) => gate === undefined || features[gate];
   return {
     ...definition,
-    versions: isOn(definition) ? versions.filter(({ version }) => serves(group, version, plural)) : [],
+    versions: isOn(definition) ? versions.filter(isServed) : [],
     subresources: subresources.filter(isOn),
   };
-}
-
-function expandDeprecation(version: ResourceVersion, names: Names): ResourceVersion {
-  const { deprecated } = version;
-  if (deprecated === undefined || 'warning' in deprecated || deprecated.replacement === undefined) return version;
-  return { ...version, deprecated: { ...deprecated, replacement: expandNames(deprecated.replacement, names) } };
 }
 
 function compileSubresource({ group }: ResourceDefinition, declared: Subresource, names: Names): CompiledSubresource {
@@ -214,14 +219,15 @@ function makeResource(
   definition: ResourceDefinition,
   owner: ResourceDefinition,
   storage: ResourceStorage,
-  { names, features }: ResourceOptions,
+  { names, features, release }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = ({ group }: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
     let { type } = declared;
     return {
       declared,
-      apiVersion: formatGroupVersion({ group, version: declared.version }),
+      apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
+      deprecation: deprecationOf(of, declared, names, release),
       get type() {
         type ??= compile(declared.schema, names);
         return type;

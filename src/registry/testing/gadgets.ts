@@ -52,7 +52,7 @@ export function gadgets({ storage = 'v1', served = ['v1', 'v1beta1'], color, kin
       schema,
       openApi: () =>
         oneStep(() => ({ type: 'object', properties: { spec: { type: 'object', default: { color: color ?? '' } } } })),
-      ...(name === 'v1' ? {} : { deprecated: { warning: `${apiVersion(name)} Gadget is deprecated` } }),
+      ...(name === 'v1' ? {} : { deprecationWarning: `${apiVersion(name)} Gadget is deprecated` }),
     })),
     storage: { group: gadgetGroup, resource: 'gadgets', version },
     custom: {

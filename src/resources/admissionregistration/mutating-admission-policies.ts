@@ -11,6 +11,7 @@ export const mutatingAdmissionPolicies = resource({
   kind: 'MutatingAdmissionPolicy',
   version: 'v1alpha1',
   schema: MutatingAdmissionPolicy,
+  lifecycle: { introduced: '1.32', deprecated: '1.35', removed: '1.38' },
   columns: [name, ['Mutations', ({ spec }) => spec?.mutations?.length ?? 0, 'integer'], paramKindColumn, age],
   strategy: {
     ...strategyDefaults,

@@ -10,6 +10,7 @@ export const mutatingAdmissionPolicyBindings = resource({
   kind: 'MutatingAdmissionPolicyBinding',
   version: 'v1alpha1',
   schema: MutatingAdmissionPolicyBinding,
+  lifecycle: { introduced: '1.32', deprecated: '1.35', removed: '1.38' },
   columns: bindingColumns,
   strategy: {
     ...strategyDefaults,

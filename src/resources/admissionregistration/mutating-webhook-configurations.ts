@@ -10,6 +10,7 @@ export const mutatingWebhookConfigurations = resource({
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
+  lifecycle: { introduced: '1.16' },
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

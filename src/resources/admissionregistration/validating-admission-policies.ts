@@ -12,7 +12,10 @@ export const validatingAdmissionPolicies = resource({
   plural: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
-  versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
+  lifecycle: { introduced: '1.30' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.28', deprecated: '1.31', removed: '1.34' } },
+  ],
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [name, ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'], paramKindColumn, age],
   strategy: {

@@ -10,7 +10,10 @@ export const validatingAdmissionPolicyBindings = resource({
   plural: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',
   schema: ValidatingAdmissionPolicyBinding,
-  versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
+  lifecycle: { introduced: '1.30' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.28', deprecated: '1.31', removed: '1.34' } },
+  ],
   columns: bindingColumns,
   strategy: {
     ...strategyDefaults,

@@ -10,6 +10,7 @@ export const validatingWebhookConfigurations = resource({
   plural: 'validatingwebhookconfigurations',
   kind: 'ValidatingWebhookConfiguration',
   schema: ValidatingWebhookConfiguration,
+  lifecycle: { introduced: '1.16' },
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

@@ -44,6 +44,7 @@ export const customResourceDefinitions = resource({
   plural: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
   schema: CustomResourceDefinition,
+  lifecycle: { introduced: '1.16' },
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,

@@ -19,6 +19,7 @@ export const apiServices = resource({
   plural: 'apiservices',
   kind: 'APIService',
   schema: APIService,
+  lifecycle: { introduced: '1.10' },
   followed: true,
   categories: ['api-extensions'],
   namespaced: false,

@@ -8,6 +8,7 @@ export const controllerRevisions = resource({
   plural: 'controllerrevisions',
   kind: 'ControllerRevision',
   schema: ControllerRevision,
+  lifecycle: { introduced: '1.9' },
   columns: [
     name,
     [

@@ -30,6 +30,7 @@ export const daemonSets = resource({
   plural: 'daemonsets',
   kind: 'DaemonSet',
   schema: DaemonSet,
+  lifecycle: { introduced: '1.9' },
   shortNames: ['ds'],
   categories: ['all'],
   status: true,

@@ -19,6 +19,7 @@ export const deployments = resource({
   plural: 'deployments',
   kind: 'Deployment',
   schema: Deployment,
+  lifecycle: { introduced: '1.9' },
   shortNames: ['deploy'],
   categories: ['all'],
   status: { resetFields: [['spec'], ['metadata', 'labels']] },

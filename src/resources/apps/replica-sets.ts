@@ -16,6 +16,7 @@ export const replicaSets = resource({
   plural: 'replicasets',
   kind: 'ReplicaSet',
   schema: ReplicaSet,
+  lifecycle: { introduced: '1.9' },
   shortNames: ['rs'],
   categories: ['all'],
   status: true,

@@ -34,6 +34,7 @@ export const statefulSets = resource({
   plural: 'statefulsets',
   kind: 'StatefulSet',
   schema: StatefulSet,
+  lifecycle: { introduced: '1.9' },
   shortNames: ['sts'],
   categories: ['all'],
   status: true,

@@ -8,9 +8,18 @@ export const selfSubjectReviews = resource({
   plural: 'selfsubjectreviews',
   kind: 'SelfSubjectReview',
   schema: SelfSubjectReview,
+  lifecycle: { introduced: '1.28' },
   versions: [
-    { version: 'v1beta1', schema: v1beta1.SelfSubjectReview, deprecated: { since: '1.30', removed: '1.33' } },
-    { version: 'v1alpha1', schema: SelfSubjectReviewV1alpha1, deprecated: { since: '1.29', removed: '1.32' } },
+    {
+      version: 'v1beta1',
+      schema: v1beta1.SelfSubjectReview,
+      lifecycle: { introduced: '1.27', deprecated: '1.30', removed: '1.33' },
+    },
+    {
+      version: 'v1alpha1',
+      schema: SelfSubjectReviewV1alpha1,
+      lifecycle: { introduced: '1.26', deprecated: '1.29', removed: '1.32' },
+    },
   ],
   namespaced: false,
   verbs: ['create'],
@@ -22,11 +31,17 @@ export const tokenReviews = resource({
   plural: 'tokenreviews',
   kind: 'TokenReview',
   schema: TokenReview,
+  lifecycle: { introduced: '1.6' },
   versions: [
     {
       version: 'v1beta1',
       schema: v1beta1.TokenReview,
-      deprecated: { since: '1.19', removed: '1.22', replacement: 'authentication.{domain}/v1 TokenReview' },
+      lifecycle: {
+        introduced: '1.4',
+        deprecated: '1.19',
+        removed: '1.22',
+        replacement: 'authentication.{domain}/v1 TokenReview',
+      },
     },
   ],
   namespaced: false,

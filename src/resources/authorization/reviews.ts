@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ApiObject, JsonObject, ReleaseText } from '../../meta/index.ts';
 import type { ResourceVersion } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import {
@@ -10,10 +10,10 @@ import {
 import * as v1beta1 from '../../types/authorization-v1beta1.ts';
 import { resource } from '../shared/define.ts';
 
-const beta = (schema: StructSchema, kind: string): ResourceVersion => ({
+const beta = (schema: StructSchema, kind: string, introduced: ReleaseText = '1.2'): ResourceVersion => ({
   version: 'v1beta1',
   schema,
-  deprecated: { since: '1.19', removed: '1.22', replacement: `authorization.{domain}/v1 ${kind}` },
+  lifecycle: { introduced, deprecated: '1.19', removed: '1.22', replacement: `authorization.{domain}/v1 ${kind}` },
 });
 
 /** The same for reviews of a subject, whose groups are `group` in v1beta1. */
@@ -34,6 +34,7 @@ export const localSubjectAccessReviews = resource({
   plural: 'localsubjectaccessreviews',
   kind: 'LocalSubjectAccessReview',
   schema: LocalSubjectAccessReview,
+  lifecycle: { introduced: '1.19' },
   versions: [betaOfSubject(v1beta1.LocalSubjectAccessReview, 'LocalSubjectAccessReview')],
   verbs: ['create'],
   virtual: true,
@@ -44,6 +45,7 @@ export const selfSubjectAccessReviews = resource({
   plural: 'selfsubjectaccessreviews',
   kind: 'SelfSubjectAccessReview',
   schema: SelfSubjectAccessReview,
+  lifecycle: { introduced: '1.19' },
   versions: [beta(v1beta1.SelfSubjectAccessReview, 'SelfSubjectAccessReview')],
   namespaced: false,
   verbs: ['create'],
@@ -55,7 +57,8 @@ export const selfSubjectRulesReviews = resource({
   plural: 'selfsubjectrulesreviews',
   kind: 'SelfSubjectRulesReview',
   schema: SelfSubjectRulesReview,
-  versions: [beta(v1beta1.SelfSubjectRulesReview, 'SelfSubjectRulesReview')],
+  lifecycle: { introduced: '1.19' },
+  versions: [beta(v1beta1.SelfSubjectRulesReview, 'SelfSubjectRulesReview', '1.8')],
   namespaced: false,
   verbs: ['create'],
   virtual: true,
@@ -66,6 +69,7 @@ export const subjectAccessReviews = resource({
   plural: 'subjectaccessreviews',
   kind: 'SubjectAccessReview',
   schema: SubjectAccessReview,
+  lifecycle: { introduced: '1.6' },
   versions: [betaOfSubject(v1beta1.SubjectAccessReview, 'SubjectAccessReview')],
   namespaced: false,
   verbs: ['create'],

@@ -13,6 +13,7 @@ export const cronJobs = resource({
   plural: 'cronjobs',
   kind: 'CronJob',
   schema: CronJob,
+  lifecycle: { introduced: '1.21' },
   shortNames: ['cj'],
   categories: ['all'],
   status: { metadataChecks: [0, 0] },

@@ -29,6 +29,7 @@ export const jobs = resource({
   plural: 'jobs',
   kind: 'Job',
   schema: Job,
+  lifecycle: { introduced: '1.2' },
   categories: ['all'],
   status: true,
   columns: [

@@ -18,6 +18,7 @@ export const certificateSigningRequests = resource({
   plural: 'certificatesigningrequests',
   kind: 'CertificateSigningRequest',
   schema: CertificateSigningRequest,
+  lifecycle: { introduced: '1.19' },
   shortNames: ['csr'],
   namespaced: false,
   resetFields: [['spec']],

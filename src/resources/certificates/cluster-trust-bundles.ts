@@ -15,7 +15,10 @@ export const clusterTrustBundles = resource({
   kind: 'ClusterTrustBundle',
   version: 'v1alpha1',
   schema: ClusterTrustBundle,
-  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  lifecycle: { introduced: '1.26', deprecated: '1.34', removed: '1.37' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.33', deprecated: '1.36', removed: '1.39' } },
+  ],
   gate: 'ClusterTrustBundle',
   namespaced: false,
   columns: [name, ['SignerName', ({ spec }) => spec?.signerName ?? ''], age],

@@ -13,7 +13,10 @@ export const leaseCandidates = resource({
   kind: 'LeaseCandidate',
   version: 'v1alpha2',
   schema: LeaseCandidate,
-  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  lifecycle: { introduced: '1.32', deprecated: '1.35', removed: '1.38' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.33', deprecated: '1.36', removed: '1.39' } },
+  ],
   gate: 'CoordinatedLeaderElection',
   columns: [
     name,

@@ -9,6 +9,7 @@ export const leases = resource({
   plural: 'leases',
   kind: 'Lease',
   schema: Lease,
+  lifecycle: { introduced: '1.14' },
   columns: [name, ['Holder', ({ spec }) => spec?.holderIdentity ?? ''], age],
   strategy: {
     metadataChecks: [0, 1],

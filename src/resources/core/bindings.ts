@@ -7,6 +7,7 @@ export const bindings = resource({
   plural: 'bindings',
   kind: 'Binding',
   schema: Binding,
+  lifecycle: { introduced: '1.0' },
   verbs: ['create'],
   virtual: true,
   onCreate: bindPod,

@@ -1,13 +1,13 @@
-import type { ResourceDefinition } from '../../registry/index.ts';
 import { ComponentStatus } from '../../types/core-v1.ts';
 import { name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 
-const declared = resource({
+export const componentStatuses = resource({
   group: '',
   plural: 'componentstatuses',
   kind: 'ComponentStatus',
   schema: ComponentStatus,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['cs'],
   namespaced: false,
   verbs: ['get', 'list'],
@@ -23,8 +23,3 @@ const declared = resource({
     ['Error', ({ conditions = [] }) => conditions[0]?.error ?? ''],
   ],
 });
-
-export const componentStatuses: ResourceDefinition = {
-  ...declared,
-  versions: [{ version: 'v1', schema: ComponentStatus, deprecated: { since: '1.19' } }],
-};

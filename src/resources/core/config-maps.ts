@@ -10,6 +10,7 @@ export const configMaps = resource({
   plural: 'configmaps',
   kind: 'ConfigMap',
   schema: ConfigMap,
+  lifecycle: { introduced: '1.2' },
   shortNames: ['cm'],
   columns: [
     name,

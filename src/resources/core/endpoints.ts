@@ -7,7 +7,6 @@ import {
   type ObjectMeta,
   qualifiedName,
 } from '../../meta/index.ts';
-import type { ResourceDefinition } from '../../registry/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../../types/core-v1.ts';
 import { addressWarnings, validateIp, validatePublicIp } from '../shared/addresses.ts';
@@ -15,11 +14,12 @@ import { age, formatSome, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, isNew, same } from '../shared/field-rules.ts';
 
-const declared = resource({
+export const endpoints = resource({
   group: '',
   plural: 'endpoints',
   kind: 'Endpoints',
   schema: Endpoints,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['ep'],
   columns: [name, ['Endpoints', (object) => formatSome(addresses(object), 3)], age],
   strategy: {
@@ -35,14 +35,6 @@ const declared = resource({
       isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => subsetWarnings(subset, `subsets[${i}]`, names)),
   },
 });
-
-export const endpoints: ResourceDefinition = {
-  ...declared,
-  versions: declared.versions.map((version) => ({
-    ...version,
-    deprecated: { since: '1.33', replacement: 'discovery.{domain}/v1 EndpointSlice' },
-  })),
-};
 
 /** Whether the endpoint controller manages them: the warnings for its addresses went to the writer of the service. */
 const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>

@@ -16,6 +16,7 @@ export const events = resource({
   plural: 'events',
   kind: 'Event',
   schema: Event,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['ev'],
   columns: [
     ['Last Seen', lastSeen],

@@ -18,6 +18,7 @@ export const limitRanges = resource({
   plural: 'limitranges',
   kind: 'LimitRange',
   schema: LimitRange,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['limits'],
   strategy: {
     metadataChecks: [1, 0],

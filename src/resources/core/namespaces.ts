@@ -12,6 +12,7 @@ export const namespaces = resource({
   plural: 'namespaces',
   kind: 'Namespace',
   schema: Namespace,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['ns'],
   namespaced: false,
   followed: true,

@@ -13,6 +13,7 @@ export const nodes = resource({
   plural: 'nodes',
   kind: 'Node',
   schema: Node,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['no'],
   namespaced: false,
   status: true,

@@ -13,6 +13,7 @@ export const persistentVolumeClaims = resource({
   plural: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
   schema: PersistentVolumeClaim,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['pvc'],
   status: true,
   columns: [

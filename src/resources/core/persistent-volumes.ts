@@ -13,6 +13,7 @@ export const persistentVolumes = resource({
   plural: 'persistentvolumes',
   kind: 'PersistentVolume',
   schema: PersistentVolume,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['pv'],
   namespaced: false,
   status: true,

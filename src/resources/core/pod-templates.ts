@@ -10,6 +10,7 @@ export const podTemplates = resource({
   plural: 'podtemplates',
   kind: 'PodTemplate',
   schema: PodTemplate,
+  lifecycle: { introduced: '1.0' },
   columns: [
     name,
     ['Containers', ({ template }) => containerNames(template?.spec?.containers)],

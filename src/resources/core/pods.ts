@@ -26,6 +26,7 @@ export const pods = resource({
   plural: 'pods',
   kind: 'Pod',
   schema: Pod,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['po'],
   categories: ['all'],
   status: { resetFields: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']] },

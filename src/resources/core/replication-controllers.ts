@@ -20,6 +20,7 @@ export const replicationControllers = resource({
   plural: 'replicationcontrollers',
   kind: 'ReplicationController',
   schema: ReplicationController,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['rc'],
   categories: ['all'],
   status: true,

@@ -11,6 +11,7 @@ export const resourceQuotas = resource({
   plural: 'resourcequotas',
   kind: 'ResourceQuota',
   schema: ResourceQuota,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['quota'],
   status: true,
   columns: [name, ['Request', (quota) => usage(quota, false)], ['Limit', (quota) => usage(quota, true)], age],

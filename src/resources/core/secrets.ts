@@ -24,6 +24,7 @@ export const secrets = resource({
   plural: 'secrets',
   kind: 'Secret',
   schema: Secret,
+  lifecycle: { introduced: '1.0' },
   columns: [name, ['Type', ({ type = '' }) => type], ['Data', ({ data = {} }) => Object.keys(data).length], age],
   selectableFields: [{ path: 'type', value: ({ type = '' }) => type }],
   strategy: {

@@ -10,6 +10,7 @@ export const serviceAccounts = resource({
   plural: 'serviceaccounts',
   kind: 'ServiceAccount',
   schema: ServiceAccount,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['sa'],
   subresources: [
     {

@@ -24,6 +24,7 @@ export const services = resource({
   plural: 'services',
   kind: 'Service',
   schema: Service,
+  lifecycle: { introduced: '1.0' },
   shortNames: ['svc'],
   categories: ['all'],
   status: true,

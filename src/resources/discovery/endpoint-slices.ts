@@ -13,6 +13,7 @@ export const endpointSlices = resource({
   plural: 'endpointslices',
   kind: 'EndpointSlice',
   schema: EndpointSlice,
+  lifecycle: { introduced: '1.21' },
   columns: [
     name,
     ['AddressType', ({ addressType = '' }) => addressType],

@@ -25,6 +25,7 @@ const { strategy } = resource({
   plural: 'events',
   kind: 'Event',
   schema: CoreEvent,
+  lifecycle: { introduced: '1.0' },
   strategy: {
     metadataChecks: [0, 1],
     ttlSeconds: 3600,
@@ -50,6 +51,7 @@ export const events: ResourceDefinition = {
     {
       version: 'v1',
       schema: Event,
+      lifecycle: { introduced: '1.19' },
       toStorage: (object) => rename(object, 'v1', toCore),
       fromStorage: (object, names) => rename(object, `events.${names.domain}/v1`, fromCore),
     },

@@ -13,6 +13,7 @@ export const flowSchemas = resource({
   plural: 'flowschemas',
   kind: 'FlowSchema',
   schema: FlowSchema,
+  lifecycle: { introduced: '1.29' },
   followed: true,
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },

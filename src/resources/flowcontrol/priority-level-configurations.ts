@@ -16,6 +16,7 @@ export const priorityLevelConfigurations = resource({
   plural: 'prioritylevelconfigurations',
   kind: 'PriorityLevelConfiguration',
   schema: PriorityLevelConfiguration,
+  lifecycle: { introduced: '1.29' },
   followed: true,
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },

@@ -16,6 +16,7 @@ export const storageVersions = resource({
   kind: 'StorageVersion',
   version: 'v1alpha1',
   schema: StorageVersion,
+  lifecycle: { introduced: '1.20' },
   namespaced: false,
   status: true,
   columns: [

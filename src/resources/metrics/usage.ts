@@ -3,7 +3,13 @@ import { NodeMetrics, PodMetrics } from '../../types/metrics-v1beta1.ts';
 import { name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 
-const shared = { group: 'metrics.{domain}', version: 'v1beta1', virtual: true, verbs: ['get', 'list'] } as const;
+const shared = {
+  group: 'metrics.{domain}',
+  version: 'v1beta1',
+  lifecycle: { introduced: '1.8' },
+  virtual: true,
+  verbs: ['get', 'list'],
+} as const;
 
 export const nodeMetrics = resource({
   ...shared,

@@ -11,6 +11,7 @@ export const ingressClasses = resource({
   plural: 'ingressclasses',
   kind: 'IngressClass',
   schema: IngressClass,
+  lifecycle: { introduced: '1.19' },
   namespaced: false,
   columns: [
     name,

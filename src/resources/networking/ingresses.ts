@@ -13,6 +13,7 @@ export const ingresses = resource({
   plural: 'ingresses',
   kind: 'Ingress',
   schema: Ingress,
+  lifecycle: { introduced: '1.19' },
   shortNames: ['ing'],
   status: true,
   columns: [

@@ -11,7 +11,10 @@ export const ipAddresses = resource({
   plural: 'ipaddresses',
   kind: 'IPAddress',
   schema: IPAddress,
-  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  lifecycle: { introduced: '1.33' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.31', deprecated: '1.34', removed: '1.37' } },
+  ],
   shortNames: ['ip'],
   namespaced: false,
   columns: [

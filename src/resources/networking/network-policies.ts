@@ -8,6 +8,7 @@ export const networkPolicies = resource({
   plural: 'networkpolicies',
   kind: 'NetworkPolicy',
   schema: NetworkPolicy,
+  lifecycle: { introduced: '1.7' },
   shortNames: ['netpol'],
   columns: [name, ['Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)], age],
   strategy: {

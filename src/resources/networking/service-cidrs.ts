@@ -11,7 +11,10 @@ export const serviceCidrs = resource({
   plural: 'servicecidrs',
   kind: 'ServiceCIDR',
   schema: ServiceCIDR,
-  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  lifecycle: { introduced: '1.33' },
+  versions: [
+    { version: 'v1beta1', schema: V1beta1, lifecycle: { introduced: '1.31', deprecated: '1.34', removed: '1.37' } },
+  ],
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],

@@ -15,6 +15,7 @@ export const runtimeClasses = resource({
   plural: 'runtimeclasses',
   kind: 'RuntimeClass',
   schema: RuntimeClass,
+  lifecycle: { introduced: '1.20' },
   namespaced: false,
   columns: [name, ['Handler', ({ handler = '' }) => handler], age],
   strategy: {

@@ -10,6 +10,7 @@ export const podDisruptionBudgets = resource({
   plural: 'poddisruptionbudgets',
   kind: 'PodDisruptionBudget',
   schema: PodDisruptionBudget,
+  lifecycle: { introduced: '1.21' },
   shortNames: ['pdb'],
   status: { metadataChecks: [0, 0] },
   columns: [

@@ -9,6 +9,7 @@ export const clusterRoleBindings = resource({
   plural: 'clusterrolebindings',
   kind: 'ClusterRoleBinding',
   schema: ClusterRoleBinding,
+  lifecycle: { introduced: '1.8' },
   followed: true,
   namespaced: false,
   columns: bindingColumns,

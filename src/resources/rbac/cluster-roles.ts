@@ -10,6 +10,7 @@ export const clusterRoles = resource({
   plural: 'clusterroles',
   kind: 'ClusterRole',
   schema: ClusterRole,
+  lifecycle: { introduced: '1.8' },
   followed: true,
   namespaced: false,
   strategy: {

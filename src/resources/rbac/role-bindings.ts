@@ -28,6 +28,7 @@ export const roleBindings = resource({
   plural: 'rolebindings',
   kind: 'RoleBinding',
   schema: RoleBinding,
+  lifecycle: { introduced: '1.8' },
   followed: true,
 
   columns: bindingColumns,

@@ -8,6 +8,7 @@ export const roles = resource({
   plural: 'roles',
   kind: 'Role',
   schema: Role,
+  lifecycle: { introduced: '1.8' },
   followed: true,
 
   strategy: {

@@ -18,6 +18,7 @@ export const deviceTaintRules = resource({
   kind: 'DeviceTaintRule',
   version: 'v1alpha3',
   schema: DeviceTaintRule,
+  lifecycle: { introduced: '1.33', deprecated: '1.36', removed: '1.39' },
   gate: 'DRADeviceTaints',
   namespaced: false,
   columns: [name, age],

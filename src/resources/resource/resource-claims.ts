@@ -21,9 +21,25 @@ export const resourceClaims = resource({
   kind: 'ResourceClaim',
   version: 'v1beta1',
   schema: ResourceClaim,
+  lifecycle: { introduced: '1.32', deprecated: '1.35', removed: '1.38' },
   versions: [
-    { version: 'v1beta2', schema: V1beta2, toStorage: claimFromV1beta2, fromStorage: claimToV1beta2 },
-    { version: 'v1alpha3', schema: V1alpha3 },
+    {
+      version: 'v1beta2',
+      schema: V1beta2,
+      lifecycle: { introduced: '1.33', deprecated: '1.36', removed: '1.39' },
+      toStorage: claimFromV1beta2,
+      fromStorage: claimToV1beta2,
+    },
+    {
+      version: 'v1alpha3',
+      schema: V1alpha3,
+      lifecycle: {
+        introduced: '1.31',
+        deprecated: '1.34',
+        removed: '1.37',
+        replacement: 'resource.{domain}/v1beta1 ResourceClaim',
+      },
+    },
   ],
   gate: 'DynamicResourceAllocation',
   status: true,

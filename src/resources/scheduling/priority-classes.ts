@@ -10,6 +10,7 @@ export const priorityClasses = resource({
   plural: 'priorityclasses',
   kind: 'PriorityClass',
   schema: PriorityClass,
+  lifecycle: { introduced: '1.14' },
   shortNames: ['pc'],
   namespaced: false,
   columns: [

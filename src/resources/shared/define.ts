@@ -4,6 +4,7 @@ import {
   type Column,
   type Completion,
   type CreateHandler,
+  type Lifecycle,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
@@ -28,6 +29,8 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly kind: string;
   readonly schema: S;
   readonly version?: string;
+  /** Of the first version. */
+  readonly lifecycle: Lifecycle;
   /** Versions after the first. */
   readonly versions?: readonly ResourceVersion[];
   /** The feature gate without which it is not served. */
@@ -82,7 +85,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     verbs: declared.verbs ?? allVerbs,
     ...(declared.virtual === true ? { virtual: true } : {}),
     ...(declared.onCreate === undefined ? {} : { onCreate: declared.onCreate }),
-    versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
+    versions: [{ version, schema: declared.schema, lifecycle: declared.lifecycle }, ...(declared.versions ?? [])],
     ...(declared.gate === undefined ? {} : { gate: declared.gate }),
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,

@@ -9,6 +9,7 @@ export const csiDrivers = resource({
   plural: 'csidrivers',
   kind: 'CSIDriver',
   schema: CSIDriver,
+  lifecycle: { introduced: '1.18' },
   namespaced: false,
   columns: [
     name,

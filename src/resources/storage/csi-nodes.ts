@@ -12,6 +12,7 @@ export const csiNodes = resource({
   plural: 'csinodes',
   kind: 'CSINode',
   schema: CSINode,
+  lifecycle: { introduced: '1.17' },
   namespaced: false,
   columns: [name, ['Drivers', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'], age],
   strategy: {

@@ -11,6 +11,7 @@ export const csiStorageCapacities = resource({
   plural: 'csistoragecapacities',
   kind: 'CSIStorageCapacity',
   schema: CSIStorageCapacity,
+  lifecycle: { introduced: '1.24' },
   columns: [
     name,
     ['StorageClassName', ({ storageClassName = '' }) => storageClassName],

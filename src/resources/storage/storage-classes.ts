@@ -11,6 +11,7 @@ export const storageClasses = resource({
   plural: 'storageclasses',
   kind: 'StorageClass',
   schema: StorageClass,
+  lifecycle: { introduced: '1.6' },
   shortNames: ['sc'],
   namespaced: false,
   columns: [

@@ -12,6 +12,7 @@ export const volumeAttachments = resource({
   plural: 'volumeattachments',
   kind: 'VolumeAttachment',
   schema: VolumeAttachment,
+  lifecycle: { introduced: '1.13' },
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']] },
   columns: [

@@ -12,7 +12,10 @@ export const volumeAttributesClasses = resource({
   kind: 'VolumeAttributesClass',
   version: 'v1beta1',
   schema: VolumeAttributesClass,
-  versions: [{ version: 'v1alpha1', schema: V1alpha1, deprecated: { since: '1.32', removed: '1.35' } }],
+  lifecycle: { introduced: '1.31', deprecated: '1.34', removed: '1.37' },
+  versions: [
+    { version: 'v1alpha1', schema: V1alpha1, lifecycle: { introduced: '1.29', deprecated: '1.32', removed: '1.35' } },
+  ],
   shortNames: ['vac'],
   namespaced: false,
   columns: [name, ['DriverName', ({ driverName = '' }) => driverName], age],

@@ -13,6 +13,7 @@ export const storageVersionMigrations = resource({
   kind: 'StorageVersionMigration',
   version: 'v1alpha1',
   schema: StorageVersionMigration,
+  lifecycle: { introduced: '1.30', deprecated: '1.33', removed: '1.36' },
   gate: 'StorageVersionMigrator',
   namespaced: false,
   status: true,

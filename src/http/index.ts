@@ -14,6 +14,7 @@ export type { Log, RequestEntry } from './log.ts';
 export { authorizationObserver } from './metrics/authorization-metrics.ts';
 export { createMetrics, emptyCounts, type Metrics } from './metrics/metrics.ts';
 export {
+  type BuildInfo,
   type CollectionKind,
   type EventLoopLag,
   emptyCollections,
@@ -22,6 +23,7 @@ export {
 export { countReloads } from './metrics/reload-metrics.ts';
 export type { ConnectionCounts } from './metrics/request-metrics.ts';
 export { commitObserver } from './metrics/store-metrics.ts';
+export type { AllowedLabels, MetricSettings } from './metrics/visibility.ts';
 export { type AggregatedRelay, createAggregatedRelay } from './relay/aggregated.ts';
 export { dialFailure, type KubeletTrust } from './relay/dial.ts';
 export { connectionLookup, Lookups } from './relay/lookups.ts';

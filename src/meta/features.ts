@@ -1,5 +1,7 @@
 import type { FeatureGate } from './feature-gate.ts';
+import { formerGates } from './feature-history.ts';
 import { inertGates } from './inert-features.ts';
+import type { Release } from './release.ts';
 
 const entry =
   (stage: FeatureGate['stage'], on: boolean, locked: boolean) =>
@@ -111,6 +113,18 @@ export const featureList: readonly (readonly [string, FeatureGate])[] = Object.e
   ...featureGates,
   ...inertGates,
 }).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** The gates of a release, by name; undefined: that release does not have the gate. */
+export function gatesIn(release: Release): ReadonlyMap<string, FeatureGate | undefined> {
+  const former = formerGates(release);
+  return new Map(
+    featureList.map(([name, gate]) => {
+      if (!former.has(name)) return [name, gate];
+      const state = former.get(name);
+      return [name, state && { ...gate, ...state }];
+    }),
+  );
+}
 
 /** The default of every gate. */
 export const defaultFeatures = Object.fromEntries(featureList.map(([name, gate]) => [name, gate.default])) as Features;

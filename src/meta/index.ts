@@ -11,6 +11,7 @@ export {
   type Features,
   featureGates,
   featureList,
+  gatesIn,
 } from './features.ts';
 export {
   allErrors,
@@ -106,6 +107,8 @@ export {
   compatibleRelease,
   formatRelease,
   isSince,
+  oldestEmulation,
+  parseRelease,
   type Release,
   type ReleaseText,
   releaseBefore,

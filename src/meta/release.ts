@@ -16,9 +16,12 @@ export const apiRelease: Release = { major: 1, minor: 33 };
  */
 export const compatibleRelease = releaseBefore(apiRelease);
 
-/** The minor release before another one, or the `count`th before it. */
-export function releaseBefore({ major, minor }: Release, count = 1): Release {
-  return { major, minor: minor - count };
+/** The oldest release that this server can emulate. */
+export const oldestEmulation: Release = { major: 1, minor: 31 };
+
+/** The minor release before another one. */
+export function releaseBefore({ major, minor }: Release): Release {
+  return { major, minor: minor - 1 };
 }
 
 export const formatRelease = ({ major, minor }: Release): ReleaseText => `${major}.${minor}`;
@@ -28,6 +31,10 @@ export const compareReleases = (a: Release, b: Release): number => a.major - b.m
 
 /** Whether something that begins with release `first` is part of `release`. */
 export function isSince(release: Release, first: ReleaseText): boolean {
-  const [major = 0, minor = 0] = first.split('.').map(Number);
-  return compareReleases(release, { major, minor }) >= 0;
+  return compareReleases(release, parseRelease(first)) >= 0;
+}
+
+export function parseRelease(text: ReleaseText): Release {
+  const [major = 0, minor = 0] = text.split('.').map(Number);
+  return { major, minor };
 }

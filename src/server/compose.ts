@@ -63,6 +63,8 @@ import { allowsPrivileged, fakeNodeCount } from './settings/fake-nodes.ts';
 import { gateWarnings, resolveFeatures } from './settings/feature-gates.ts';
 import type { ServerSettings } from './settings/flags.ts';
 import { inFlightLimits } from './settings/in-flight-limits.ts';
+import { metricSettings } from './settings/metric-flags.ts';
+import { servedReleases } from './settings/release-flags.ts';
 import { isServed, runtimeProblem } from './settings/runtime-config.ts';
 import { StartError } from './start-error.ts';
 import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
@@ -144,17 +146,18 @@ type Parts = Awaited<ReturnType<typeof constructParts>>;
 async function constructParts(composition: Composition, backend: Backend) {
   const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const features = resolveFeatures(settings.featureGates);
+  const features = resolveFeatures(settings);
   const fakeNodes = fakeNodeCount(settings);
 
   const usage = createUsageReader();
   const counts = {
     ...serverCounts(state, usage, identity, names, backend),
+    build: buildInfo(servedReleases(settings)),
     flowControl: () => flowControl,
     aggregation: () => aggregation,
   };
   const inFlight = createInFlight(inFlightLimits(settings, await readFileLimit()));
-  const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
+  const metrics = createMetrics(() => backend.registry, inFlight, clock, counts, await metricSettings(settings));
   const flowControl = openFlowControl(settings, clock, metrics);
 
   const ownWebhooks = registeredWebhooks(webhookServices({ backend, names, clock, random, fakeNodes }));
@@ -278,7 +281,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
   const { serves, features, fakeNodes, metrics, access, roles, authorization, findKind, admission } = parts;
   const { authorize } = authorization;
   const { store } = backend;
-  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  for (const warning of gateWarnings(settings)) log.warn(warning, {});
   return createRegistry({
     store,
     names,
@@ -287,6 +290,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     serves,
     tokenKey,
     features,
+    release: servedReleases(settings).emulated,
     definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
     authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
@@ -327,7 +331,7 @@ function createHandlers(
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     flowControl,
     flags: settings.profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
-    version: apiVersion(),
+    version: apiVersion(servedReleases(settings)),
     serverAddress: () => state.address,
     openId: access.openId,
   });
@@ -360,7 +364,6 @@ const serverCounts = (state: ServerState, usage: UsageReader, identity: string, 
   return {
     ...empty,
     identity,
-    build: buildInfo(),
     readUsage: usage.read,
     certificates: () => certificateExpiries(state.tls()),
     connections: () => state.connections() ?? empty.connections(),

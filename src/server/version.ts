@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { apiRelease, compatibleRelease } from '../meta/index.ts';
+import { apiRelease, formatRelease } from '../meta/index.ts';
+import type { ServedReleases } from './settings/release-flags.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -9,11 +10,11 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 export const version = manifest.version;
 
 /** The release, with the version of this package: `v1.33.0+orch.0.1.0`. */
-export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
+export const gitVersion = `v${formatRelease(apiRelease)}.0+orch.${version}`;
 
 /** The labels of the build metrics, from the body of `/version`. */
-export function buildInfo() {
-  const { major, minor, compiler, platform, ...body } = apiVersion();
+export function buildInfo(releases: ServedReleases) {
+  const { major, minor, compiler, platform, ...body } = apiVersion(releases);
   const api = {
     major,
     minor,
@@ -25,19 +26,24 @@ export function buildInfo() {
     compiler,
     platform,
   };
-  return { api, version };
+  const served = {
+    component: 'kube',
+    binary: `${major}.${minor}.0`,
+    emulation: formatRelease(releases.emulated),
+    min_compat: formatRelease(releases.compatible),
+  };
+  return { api, served, version };
 }
 
 /** Body of `/version`; clients compute the version skew from it. */
-export function apiVersion() {
-  const [major, minor] = [String(apiRelease.major), String(apiRelease.minor)];
+export function apiVersion({ emulated, compatible }: ServedReleases) {
   return {
-    major,
-    minor,
-    emulationMajor: major,
-    emulationMinor: minor,
-    minCompatibilityMajor: String(compatibleRelease.major),
-    minCompatibilityMinor: String(compatibleRelease.minor),
+    major: String(apiRelease.major),
+    minor: String(apiRelease.minor),
+    emulationMajor: String(emulated.major),
+    emulationMinor: String(emulated.minor),
+    minCompatibilityMajor: String(compatible.major),
+    minCompatibilityMinor: String(compatible.minor),
     gitVersion,
     gitCommit: '',
     gitTreeState: 'clean',

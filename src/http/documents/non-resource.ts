@@ -4,11 +4,12 @@ import type { FlowControl } from '../../fairness/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { Describe } from '../../schema/index.ts';
-import { pageNotFound, prettyAnswer } from '../answers.ts';
+import { pageNotFound, prettyAnswer, textAnswer } from '../answers.ts';
 import type { Aggregation, Call, NonResourceHandler } from '../call.ts';
 import { createCodecs } from '../codecs/codecs.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { FindType } from '../openapi/built-in-types.ts';
+import { withDeprecations } from '../openapi/deprecations.ts';
 import { createOpenApi } from '../openapi/openapi.ts';
 import type { ApiResponse } from '../types.ts';
 import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
@@ -55,7 +56,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     names,
     version: options.version,
     findType: options.findType,
-    describe: options.describe,
+    describe: withDeprecations(options.describe, registry),
     relay: options.aggregation?.answer,
     enums,
   });
@@ -76,6 +77,10 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
+    if (path === '/metrics' && request.method === 'DELETE') {
+      metrics.reset();
+      return metricsReset;
+    }
     if (path === '/metrics') {
       return { status: 200, headers: metricsHeaders, body: metrics.text(call.turns) };
     }
@@ -121,6 +126,7 @@ const pathsOfGroup = (group: Group): string[] => [
   ...group.versions.map(rootOf),
 ];
 
+const metricsReset = textAnswer(200, 'metrics reset\n');
 const metricsHeaders = {
   'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
   'cache-control': 'no-cache, private',

@@ -62,7 +62,7 @@ function declareQueueMetrics(set: MetricSet, queues: ReadonlyMap<string, QueueSt
     set.observable({
       type: 'gauge',
       name,
-      stability: 'ALPHA',
+      stability: 'BETA',
       help,
       labels,
       *read() {
@@ -72,20 +72,20 @@ function declareQueueMetrics(set: MetricSet, queues: ReadonlyMap<string, QueueSt
   declareGauge('workqueue_depth', 'Keys that wait in a work queue.', (queue) => queue.depth());
   const adds = set.counter({
     name: 'workqueue_adds_total',
-    stability: 'ALPHA',
+    stability: 'BETA',
     help: 'Keys added to a work queue.',
     labels,
   });
   const waited = set.histogram({
     name: 'workqueue_queue_duration_seconds',
-    stability: 'ALPHA',
+    stability: 'BETA',
     help: 'Time that keys wait in a work queue.',
     labels,
     buckets,
   });
   const worked = set.histogram({
     name: 'workqueue_work_duration_seconds',
-    stability: 'ALPHA',
+    stability: 'BETA',
     help: 'Time that the reconcile of a key takes.',
     labels,
     buckets,
@@ -102,7 +102,7 @@ function declareQueueMetrics(set: MetricSet, queues: ReadonlyMap<string, QueueSt
   );
   const retries = set.counter({
     name: 'workqueue_retries_total',
-    stability: 'ALPHA',
+    stability: 'BETA',
     help: 'Keys that wait to be reconciled again.',
     labels,
   });

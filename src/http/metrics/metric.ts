@@ -1,4 +1,5 @@
 /** Metrics in the text format of Prometheus. A metric is declared once, where its series are counted. */
+import type { ReleaseText } from '../../meta/index.ts';
 import type { ProcessUsage } from './process-usage.ts';
 import { Distribution, type Labels, labelText, sampleLine, Value } from './series.ts';
 
@@ -10,10 +11,14 @@ export interface Scrape {
   readonly storeWritable: boolean;
 }
 
+export type Stability = 'ALPHA' | 'BETA' | 'STABLE';
+
 export interface Declaration {
   readonly name: string;
   /** The stability level; absent for metrics of the process. */
-  readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
+  readonly stability?: Stability;
+  /** The release in which it is deprecated, which decides how long it is shown ({@link visibilityOf}). */
+  readonly deprecated?: ReleaseText;
   readonly help: string;
   /** The names of its labels, `le` aside. A series may lack some of them. Default: none. */
   readonly labels?: readonly string[];
@@ -30,9 +35,10 @@ export interface Metric {
 }
 
 /** The lines before the series of a metric. */
-export function metricHeader({ type, declaration: { name, stability, help } }: Metric): string {
+export function metricHeader({ type, declaration: { name, stability, deprecated, help } }: Metric): string {
   const level = stability === undefined ? '' : `[${stability}] `;
-  return `# HELP ${name} ${level}${help}\n# TYPE ${name} ${type}\n`;
+  const end = deprecated === undefined ? '' : `(Deprecated from ${deprecated}) `;
+  return `# HELP ${name} ${level}${end}${help}\n# TYPE ${name} ${type}\n`;
 }
 
 /** A counter, or a gauge that is set where its state changes. Look series up once, and keep them. */
@@ -55,6 +61,11 @@ export class ValueMetric implements Metric {
       this.#series.set(text, series);
     }
     return series;
+  }
+
+  /** Forgets all series. */
+  clear(): void {
+    this.#series.clear();
   }
 
   *lines(): Generator<string> {
@@ -88,6 +99,11 @@ export class Histogram implements Metric {
       this.#series.set(text, series);
     }
     return series;
+  }
+
+  /** Forgets all series. */
+  clear(): void {
+    this.#series.clear();
   }
 
   *lines(): Generator<string> {

@@ -2,7 +2,7 @@ import { type AuditCounts, emptyAuditCounts } from '../../audit/index.ts';
 import { emptyTokenCounts } from '../../auth/index.ts';
 import { type EncryptionCounts, emptyEncryptionCounts } from '../../encryption/index.ts';
 import type { FlowControl, FlowObserver } from '../../fairness/index.ts';
-import { type ByteString, type Clock, featureList, featureMetric, type Turns } from '../../meta/index.ts';
+import { apiRelease, type ByteString, type Clock, featureList, featureMetric, type Turns } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { InFlight } from '../limits.ts';
 import { type AccessCounts, type AccessMetrics, declareAccessMetrics } from './access-metrics.ts';
@@ -13,12 +13,19 @@ import { declareCacheMetrics } from './cache-metrics.ts';
 import { type ControllerMetrics, declareControllerMetrics } from './controller-metrics.ts';
 import { declareEncryptionMetrics } from './encryption-metrics.ts';
 import { declareFairnessMetrics } from './fairness-metrics.ts';
-import { type Metric, MetricSet, type Scrape } from './metric.ts';
+import { type Metric, MetricSet, type Scrape, type Stability } from './metric.ts';
 import { metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
-import { type ConnectionCounts, declareRequestMetrics, type FindSeries } from './request-metrics.ts';
+import {
+  type ConnectionCounts,
+  declareRequestMetrics,
+  type FindSeries,
+  type RequestCounts,
+} from './request-metrics.ts';
+import { labelText } from './series.ts';
 import { type CommitMetrics, createCommitMetrics, declareStoreMetrics, type ResourceOfKey } from './store-metrics.ts';
+import { type MetricSettings, type VisibleMetrics, visibleMetrics } from './visibility.ts';
 
 /** The counters and states that other parts of the server keep. */
 export interface MetricSources extends AccessCounts {
@@ -68,6 +75,7 @@ export interface Metrics extends AccessMetrics, AdmissionMetrics, AggregationMet
   readonly inFlight: InFlight;
   /** Finds the series of a request, once for each request. */
   readonly series: FindSeries;
+  readonly reset: RequestCounts['reset'];
   /** Counts what priority and fairness does with requests. */
   readonly flows: FlowObserver;
   readonly storeRequest: ReturnType<typeof declareStoreMetrics>;
@@ -77,16 +85,24 @@ export interface Metrics extends AccessMetrics, AdmissionMetrics, AggregationMet
   text(turns: Turns): AsyncIterable<ByteString>;
 }
 
+const defaultMetricSettings: MetricSettings = {
+  release: apiRelease,
+  showHidden: false,
+  disabled: new Set(),
+  allowedLabels: new Map(),
+};
+
 /** Creates the metrics of a server. `registry` is called on a scrape. */
 export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
   sources = emptyCounts(),
+  settings = defaultMetricSettings,
 ): Metrics {
   const set = new MetricSet();
   declareServerMetrics(set, sources.identity, registry);
-  const series = declareRequestMetrics(set, inFlight, sources.connections);
+  const { series, reset } = declareRequestMetrics(set, inFlight, sources.connections);
   const flows = declareFairnessMetrics(set, sources.flowControl);
   declareCacheMetrics(set, registry);
   const storeRequest = declareStoreMetrics(set, sources.resourceOf);
@@ -97,6 +113,8 @@ export function createMetrics(
   declareEncryptionMetrics(set, sources.encryption);
   const controllers = declareControllerMetrics(set);
   declareProcessMetrics(set, clock.now() / 1_000, sources.build);
+  declareOwnMetrics(set, () => visible);
+  const visible = visibleMetrics(set.all, settings);
   return {
     ...access,
     ...admission,
@@ -104,11 +122,12 @@ export function createMetrics(
     ...controllers,
     inFlight,
     series,
+    reset,
     flows,
     storeRequest,
-    all: set.all,
+    all: visible.shown,
     async *text(turns) {
-      yield* metricsText(set.all, await readScrape(sources), turns);
+      yield* metricsText(visible.shown, await readScrape(sources), turns);
     },
   };
 }
@@ -148,4 +167,35 @@ function declareServerMetrics(set: MetricSet, identity: string, registry: () => 
       }
     },
   });
+}
+
+/** Metrics about the metrics: the last ones, so that a scrape has seen the labels of all others. */
+function declareOwnMetrics(set: MetricSet, visible: () => VisibleMetrics): void {
+  set.observable({
+    type: 'counter',
+    name: 'registered_metrics_total',
+    stability: 'BETA',
+    help: 'The count of registered metrics broken by stability level and deprecation version.',
+    labels: ['stability_level', 'deprecated_version'],
+    read: () => {
+      const counts = new Map<string, number>();
+      for (const { declaration } of visible().shown) {
+        const { stability, deprecated = '' } = declaration;
+        if (stability === undefined) continue;
+        const labels = labelText({ stability_level: stability, deprecated_version: deprecated });
+        counts.set(labels, (counts.get(labels) ?? 0) + 1);
+      }
+      return counts;
+    },
+  });
+  const declare = (name: string, stability: Stability, help: string, read: (metrics: VisibleMetrics) => number) =>
+    set.observable({ type: 'counter', name, stability, help, read: () => [['', read(visible())]] });
+  declare('hidden_metrics_total', 'BETA', 'The count of hidden metrics.', ({ hidden }) => hidden);
+  declare('disabled_metrics_total', 'BETA', 'The count of disabled metrics.', ({ disabled }) => disabled);
+  declare(
+    'cardinality_enforcement_unexpected_categorizations_total',
+    'ALPHA',
+    'The count of unexpected categorizations during cardinality enforcement.',
+    ({ unexpected }) => unexpected(),
+  );
 }

@@ -9,7 +9,7 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
   set.observable({
     type: 'gauge',
     name: buildMetric,
-    stability: 'ALPHA',
+    stability: 'BETA',
     help: 'The API release that is served, and the build that serves it: always 1.',
     labels: [
       'major',
@@ -23,6 +23,14 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
       'platform',
     ],
     read: () => (build === undefined ? [] : [[build.api, 1]]),
+  });
+  set.observable({
+    type: 'gauge',
+    name: 'version_info',
+    stability: 'ALPHA',
+    help: 'The API release of this server, the one that it emulates, and the oldest one to which it can be rolled back: always 1.',
+    labels: ['component', 'binary', 'emulation', 'min_compat'],
+    read: () => (build === undefined ? [] : [[build.served, 1]]),
   });
   set.observable({
     type: 'gauge',

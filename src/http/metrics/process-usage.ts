@@ -67,6 +67,8 @@ export const noUsage: ProcessUsage = {
 export interface BuildInfo {
   /** Of the API: major, minor, git_version, …. */
   readonly api: { readonly [label: string]: string };
+  /** Of the served API release: binary, emulation, min_compat, …. */
+  readonly served: { readonly [label: string]: string };
   /** Of this package. */
   readonly version: string;
 }

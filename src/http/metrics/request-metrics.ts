@@ -37,12 +37,18 @@ interface RequestMetrics {
 /** Finds the series of a request, once for each request. `resource`: the one that is served at its path. */
 export type FindSeries = (info: RequestInfo, resource: Resource | undefined) => RequestSeries;
 
+export interface RequestCounts {
+  readonly series: FindSeries;
+  /** Forgets the requests so far, those that are in progress aside. */
+  readonly reset: () => void;
+}
+
 /** Declares the metrics of requests, of the limits on them, and of connections. */
 export function declareRequestMetrics(
   set: MetricSet,
   inFlight: InFlight,
   connections: () => ConnectionCounts,
-): FindSeries {
+): RequestCounts {
   const total = set.counter({
     name: 'apiserver_request_total',
     stability: 'STABLE',
@@ -103,7 +109,7 @@ function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminatio
   const deprecated = set.gauge({
     name: 'apiserver_requested_deprecated_apis',
     stability: 'STABLE',
-    help: 'Deprecated APIs that were requested, with the release that removes them: always 1.',
+    help: 'Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.',
     labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
   });
   return { terminations, aborts, deprecated };
@@ -266,9 +272,9 @@ export class RequestSeries {
 }
 
 /** Label values come from definitions, so that requests cannot create new series. */
-function createSeriesTable(metrics: RequestMetrics): FindSeries {
+function createSeriesTable(metrics: RequestMetrics): RequestCounts {
   const table = new Map<string, RequestSeries>();
-  return ({ verb, path, query, resource: target }, resource) => {
+  const series: FindSeries = ({ verb, path, query, resource: target }, resource) => {
     const subresource = target?.subresource ?? '';
     const served = subresource === '' ? resource?.definition : resource?.subresources.get(subresource);
     let method = methods.get(verb) ?? other;
@@ -284,14 +290,20 @@ function createSeriesTable(metrics: RequestMetrics): FindSeries {
     }
     const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
     const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
-    let series = table.get(key);
-    if (series === undefined) {
-      series = new RequestSeries(metrics, method, place, scope, dryRun);
-      table.set(key, series);
+    let found = table.get(key);
+    if (found === undefined) {
+      found = new RequestSeries(metrics, method, place, scope, dryRun);
+      table.set(key, found);
       if (place === target && resource !== undefined) addDeprecated(metrics.deprecated, place, resource);
     }
-    return series;
+    return found;
   };
+  const { longRunning: _, ...resettable } = metrics;
+  const reset = () => {
+    table.clear();
+    for (const metric of Object.values(resettable)) metric.clear();
+  };
+  return { series, reset };
 }
 
 /** The labels of the target of a request. */

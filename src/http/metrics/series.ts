@@ -10,6 +10,15 @@ export const labelText = (labels: Labels): string =>
     )
     .join(',');
 
+/** The labels of a sample in the text format. */
+export const parseLabels = (text: string): Labels =>
+  Object.fromEntries(
+    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', value = '']) => [
+      label,
+      value.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped)),
+    ]),
+  );
+
 /** A sample in the text format. */
 export const sampleLine = (name: string, labels: string, value: number): string =>
   labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;

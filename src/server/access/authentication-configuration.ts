@@ -17,6 +17,7 @@ import {
   parseDocument,
   rejectFieldErrors,
 } from '../settings/configuration-file.ts';
+import type { FeatureSettings } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import type { authenticationFlags, openIdFlags } from '../settings/openid-flags.ts';
 import { readSettingFile } from '../settings/read-file.ts';
@@ -24,7 +25,9 @@ import { StartError } from '../start-error.ts';
 
 export type OpenIdSettings = Pick<ServerSettings, keyof typeof openIdFlags>;
 
-export type ProviderSettings = OpenIdSettings & Pick<ServerSettings, keyof typeof authenticationFlags | 'featureGates'>;
+export type ProviderSettings = OpenIdSettings &
+  Pick<ServerSettings, keyof typeof authenticationFlags> &
+  FeatureSettings;
 
 /** A valid authentication configuration. */
 export interface ConfiguredAuthentication {

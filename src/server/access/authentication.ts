@@ -71,7 +71,7 @@ export async function openAuthentication(
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);
   const tokens = await openTokens(settings, names, entries, providers, dependencies);
-  const features = resolveFeatures(settings.featureGates);
+  const features = resolveFeatures(settings);
   checkUidHeaders(settings, features);
   const { clock, log } = dependencies;
   const { authenticationKubeconfig: kubeconfig, requestheaderClientCaFile: proxyCaFile, clientCaFile } = settings;

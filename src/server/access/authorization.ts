@@ -22,7 +22,7 @@ import type { RegistryOptions } from '../../registry/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type AuthorizationSettings, authorizationProblem } from '../settings/authorization-flags.ts';
 import { type AuthorizationMode, modeWarnings } from '../settings/authorization-modes.ts';
-import { resolveFeatures } from '../settings/feature-gates.ts';
+import { type FeatureSettings, resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { followFile } from '../settings/followed-file.ts';
 import { readSettingFile } from '../settings/read-file.ts';
@@ -48,7 +48,7 @@ interface AuthorizationDependencies extends Pick<Dependencies, 'clock' | 'random
   readonly observer: AuthorizationObserver;
 }
 
-type Settings = AuthorizationSettings & Pick<ServerSettings, 'anonymousAuth' | 'featureGates'>;
+type Settings = AuthorizationSettings & Pick<ServerSettings, 'anonymousAuth'> & FeatureSettings;
 
 /** A chain of authorizers. */
 interface Chain {
@@ -194,8 +194,7 @@ const standing: { readonly [mode in Exclude<AuthorizationMode, 'Webhook'>]: Stan
     authorizationConfig === undefined ? alwaysAllowAuthorizer : identifiedAllowAuthorizer,
   AlwaysDeny: () => alwaysDenyAuthorizer,
   RBAC: (_, { index, names, log }) => rbacAuthorizer(index, names, log),
-  Node: ({ featureGates }, { nodes: graph, names }) =>
-    nodeAuthorizer({ graph, names, features: resolveFeatures(featureGates) }),
+  Node: (settings, { nodes: graph, names }) => nodeAuthorizer({ graph, names, features: resolveFeatures(settings) }),
   ABAC: ({ authorizationPolicyFile: path }, { names }) => openPolicies(path, names),
 };
 

@@ -57,7 +57,7 @@ export async function openProviders(
   own: OwnIssuers,
   dependencies: ProviderDependencies,
 ): Promise<IdentityProviders> {
-  const features = resolveFeatures(settings.featureGates);
+  const features = resolveFeatures(settings);
   const rules = { names, features, serviceAccountIssuers: own.issuers };
   const connections = new Connections(names, own, dependencies);
   const path = settings.authenticationConfig;

@@ -203,7 +203,7 @@ export function runControllers(options: Options): ServerControllers {
 
 const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
   ...defaultSettings,
-  features: resolveFeatures(settings.featureGates),
+  features: resolveFeatures(settings),
   rootCertificates: () => tls()?.rootCa,
   signSecretToken,
   signingAuthority: () => tls()?.signing,

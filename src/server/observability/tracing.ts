@@ -2,7 +2,7 @@ import type { Names } from '../../meta/index.ts';
 import { createTracer, type Tracer, tracingFormat } from '../../tracing/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { decodeDocument, readYaml } from '../settings/configuration-file.ts';
-import { resolveFeatures } from '../settings/feature-gates.ts';
+import { type FeatureSettings, resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
 import { version } from '../version.ts';
@@ -11,14 +11,15 @@ const flag = '--tracing-config-file';
 
 /** Opens the tracer of the settings; undefined without a configuration file. @throws StartError */
 export async function openTracer(
-  { tracingConfigFile: path, featureGates }: Pick<ServerSettings, 'tracingConfigFile' | 'featureGates'>,
+  settings: Pick<ServerSettings, 'tracingConfigFile'> & FeatureSettings,
   names: Names,
   { clock, random, identity, log }: Pick<Dependencies, 'clock' | 'random' | 'identity' | 'log'>,
 ): Promise<Tracer | undefined> {
+  const { tracingConfigFile: path } = settings;
   if (path === undefined) return undefined;
   const document = await readYaml(flag, path);
   const { endpoint, samplingRatePerMillion } = decodeDocument(tracingFormat, document, names);
-  if (!resolveFeatures(featureGates).APIServerTracing) {
+  if (!resolveFeatures(settings).APIServerTracing) {
     throw new StartError(`${flag} needs --feature-gates=APIServerTracing=true`);
   }
   return createTracer({

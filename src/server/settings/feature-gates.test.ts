@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { type FeatureGate, featureGates, featureList, inertGates } from '../../meta/index.ts';
-import { checkGate, gateUsage, gateWarnings, resolveFeatures } from './feature-gates.ts';
+import { apiRelease, type FeatureGate, featureGates, featureList, inertGates, type Release } from '../../meta/index.ts';
+import { featureSwitches, gateProblems, gateUsage, gateWarnings, resolveFeatures } from './feature-gates.ts';
 
-const switched = (text: string) =>
+const gates = (text: string) =>
   new Map(text.split(',').map((part) => [part.split('=')[0] ?? '', part.endsWith('=true')] as const));
+
+/** The settings of a server with these gates; `emulatedVersion` undefined: of the latest release. */
+const switched = (text: string, emulatedVersion?: Release) => ({
+  featureGates: text === '' ? new Map<string, boolean>() : gates(text),
+  emulatedVersion,
+  minCompatibilityVersion: undefined,
+});
+
+/** The problem of one gate in the latest release. */
+function problemOf(name: string, on: boolean): string | undefined {
+  const parsed = featureSwitches.parse(`${name}=${on}`);
+  return 'problem' in parsed ? parsed.problem : gateProblems(parsed.value, apiRelease)[0];
+}
 
 describe('a feature gate', () => {
   // The feature lifecycle of the specification.
@@ -33,6 +46,8 @@ describe('a feature gate', () => {
     ['AllAlpha', true, undefined],
     ['SidecarContainers', true, undefined],
     ['SidecarContainers', false, 'cannot set feature gate SidecarContainers to false, feature is locked to true'],
+    ['kube:WatchList', true, undefined],
+    ['other:WatchList', true, 'names an unknown feature "other:WatchList"'],
     ['HPAScaleToZero', true, undefined],
     ['NodeSwap', false, undefined],
     ['ExecProbeTimeout', false, undefined],
@@ -47,7 +62,7 @@ describe('a feature gate', () => {
     ['watchlist', true, 'names an unknown feature "watchlist"; did you mean "WatchList"?'],
     ['__proto__', true, 'names an unknown feature "__proto__"'],
     ['constructor', false, 'names an unknown feature "constructor"'],
-  ])('%s=%j: %j', (name, on, problem) => expect(checkGate(name, on)).toBe(problem));
+  ])('%s=%j: %j', (name, on, problem) => expect(problemOf(name, on)).toBe(problem));
 
   it('causes a warning when it is stable or deprecated', () => {
     expect(gateWarnings(switched('WatchList=true,AllAlpha=true'))).toEqual([]);
@@ -82,7 +97,7 @@ describe('a feature gate', () => {
 
 describe('features', () => {
   it('have the defaults of the table', () => {
-    expect(resolveFeatures(new Map())).toEqual(
+    expect(resolveFeatures(switched(''))).toEqual(
       Object.fromEntries(featureList.map(([name, gate]) => [name, gate.default])),
     );
   });
@@ -97,5 +112,23 @@ describe('features', () => {
   it('are not changed by the gate of their stage when locked', () => {
     const all = resolveFeatures(switched('AllAlpha=true,AllBeta=false'));
     expect(all).toMatchObject({ SidecarContainers: true, CRDValidationRatcheting: true });
+  });
+
+  // The history of each gate is public: the release notes of 1.32 and 1.33.
+  it('have the stages and defaults of an emulated release', () => {
+    const in1 = (minor: number, text = '') => resolveFeatures(switched(text, { major: 1, minor }));
+    expect([31, 32, 33].map((minor) => in1(minor).WatchList)).toEqual([false, true, false]);
+    expect([31, 32, 33].map((minor) => in1(minor).AuthorizeWithSelectors)).toEqual([false, true, true]);
+    expect([31, 32, 33].map((minor) => in1(minor).SupplementalGroupsPolicy)).toEqual([false, false, true]);
+    expect([31, 32, 33].map((minor) => in1(minor).DeclarativeValidation)).toEqual([false, false, true]);
+    expect(in1(32, 'AllAlpha=true')).toMatchObject({ ImageVolume: true, ContainerStopSignals: false });
+    expect(in1(32, 'SidecarContainers=false').SidecarContainers).toBe(false);
+  });
+
+  it('cannot be set in an emulated release that does not have them, and are not locked before they are stable', () => {
+    const release = { major: 1, minor: 32 };
+    expect(gateProblems(gates('SidecarContainers=false,ContainerStopSignals=false'), release)).toEqual([
+      'cannot set feature gate ContainerStopSignals to false, release 1.32 does not have the feature',
+    ]);
   });
 });

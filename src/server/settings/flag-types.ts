@@ -1,6 +1,13 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../../allocation/index.ts';
-import { type Cidr, formatCidr, parseNetwork } from '../../meta/index.ts';
+import {
+  type Cidr,
+  releaseBefore as earlier,
+  formatCidr,
+  formatRelease,
+  parseNetwork,
+  type Release,
+} from '../../meta/index.ts';
 import { formatControllers, parseControllers } from './controller-list.ts';
 import { formatLevels, type LogLevels, parseLevels } from './log-levels.ts';
 import { didYouMean } from './suggest.ts';
@@ -212,16 +219,19 @@ export function oneOf<const T extends string>(...words: readonly T[]): FlagType<
 }
 
 /** The previous minor release; undefined when not set. */
-export function releaseBefore({ major, minor }: { readonly major: number; readonly minor: number }) {
-  const before = `${major}.${minor - 1}`;
-  const release: FlagType<string | undefined> = {
+export function releaseBefore(release: Release) {
+  const before = formatRelease(earlier(release));
+  const type: FlagType<string | undefined> = {
     placeholder: 'release',
     optionType: 'string',
     form: 'A minor release.',
-    parse: (value) => (value === before ? { value } : { problem: `must be ${before} or be left out` }),
+    parse: (value) => {
+      if (value === '') return { value: undefined };
+      return value === before ? { value } : { problem: `must be ${before} or be left out` };
+    },
     format: optional,
   };
-  return release;
+  return type;
 }
 
 /** An inclusive range of ports. */

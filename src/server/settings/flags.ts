@@ -1,15 +1,17 @@
 import { admissionPlugins } from '../../admission/index.ts';
 import { maxFakeNodes } from '../../controllers/index.ts';
-import { apiRelease, compatibleDomain, defaultDomain } from '../../meta/index.ts';
+import { compatibleDomain, defaultDomain } from '../../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { authorizationFlags } from './authorization-flags.ts';
 import { certificateFlags } from './certificate-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
-import { checkGate } from './feature-gates.ts';
+import { featureSwitches, gateProblems } from './feature-gates.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
+import { metricFlags } from './metric-flags.ts';
 import { authenticationFlags, openIdFlags } from './openid-flags.ts';
 import { processFlags } from './process-flags.ts';
+import { releaseFlags, releaseProblems, servedReleases } from './release-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { storeFlags, storeProblems } from './store-flags.ts';
@@ -141,12 +143,8 @@ const flags = {
     'Address block of cluster IPs, or one block per IP family; services use the first one by default. The serving certificate contains its first address.',
   ),
   serviceNodePortRange: flag('API', type.portRange, { from: 30_000, to: 32_767 }, 'Port range of node ports.'),
-  featureGates: flag(
-    'API',
-    type.switches(checkGate),
-    new Map(),
-    'Features to enable or disable; see the table of features.',
-  ),
+  ...releaseFlags,
+  featureGates: flag('API', featureSwitches, new Map(), 'Features to enable or disable; see the table of features.'),
   runtimeConfig: flag(
     'API',
     type.switches(checkRuntimeKey, true),
@@ -338,12 +336,7 @@ const flags = {
     true,
     'Whether administrators can take CPU and memory profiles below `/debug/pprof/`.',
   ),
-  showHiddenMetricsForVersion: flag(
-    'Process',
-    type.releaseBefore(apiRelease),
-    undefined,
-    'Also shows the metrics that have been hidden since this release, which must be the previous one. At present there are none.',
-  ),
+  ...metricFlags,
   config: processFlags.config,
 };
 
@@ -388,6 +381,10 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
+    ...releaseProblems(settings, nameOf),
+    ...gateProblems(settings.featureGates, servedReleases(settings).emulated).map(
+      (problem) => `${nameOf('featureGates')} ${problem}`,
+    ),
     ...storeProblems(settings, nameOf),
     ...(settings.encryptionProviderConfigAutomaticReload && !isSet('encryptionProviderConfig')
       ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]

@@ -27,8 +27,8 @@ export function buildInfo(releases: ServedReleases) {
     platform,
   };
   const served = {
-    component: 'kube',
     binary: `${major}.${minor}.0`,
+    component: 'kube',
     emulation: formatRelease(releases.emulated),
     min_compat: formatRelease(releases.compatible),
   };

@@ -47,7 +47,7 @@ export const filesWithProviders = files.filter((file) => file.startsWith('provid
 /** The files whose scenarios need a server with flags of their own, and no providers. */
 export const filesWithFlags = files.filter((file) => file.startsWith('flowcontrol'));
 /** The files with a test of their own, which starts a server with the flags that they name. */
-const filesWithTests = ['aggregation'];
+const filesWithTests = ['aggregation', 'lifecycle'];
 const plain = files.filter((file) => ![...filesWithProviders, ...filesWithFlags, ...filesWithTests].includes(file));
 const ofFiles = await Promise.all(
   plain.map(async (file) => scenariosOf(file, await load(join(folder, 'scenarios', `${file}.mjs`)))),

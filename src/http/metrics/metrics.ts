@@ -176,13 +176,13 @@ function declareOwnMetrics(set: MetricSet, visible: () => VisibleMetrics): void 
     name: 'registered_metrics_total',
     stability: 'BETA',
     help: 'The count of registered metrics broken by stability level and deprecation version.',
-    labels: ['stability_level', 'deprecated_version'],
+    labels: ['deprecated_version', 'stability_level'],
     read: () => {
       const counts = new Map<string, number>();
       for (const { declaration } of visible().shown) {
         const { stability, deprecated = '' } = declaration;
         if (stability === undefined) continue;
-        const labels = labelText({ stability_level: stability, deprecated_version: deprecated });
+        const labels = labelText({ deprecated_version: deprecated, stability_level: stability });
         counts.set(labels, (counts.get(labels) ?? 0) + 1);
       }
       return counts;

@@ -29,7 +29,7 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
     name: 'version_info',
     stability: 'ALPHA',
     help: 'The API release of this server, the one that it emulates, and the oldest one to which it can be rolled back: always 1.',
-    labels: ['component', 'binary', 'emulation', 'min_compat'],
+    labels: ['binary', 'component', 'emulation', 'min_compat'],
     read: () => (build === undefined ? [] : [[build.served, 1]]),
   });
   set.observable({

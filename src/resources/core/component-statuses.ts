@@ -7,7 +7,7 @@ export const componentStatuses = resource({
   plural: 'componentstatuses',
   kind: 'ComponentStatus',
   schema: ComponentStatus,
-  lifecycle: { introduced: '1.0' },
+  lifecycle: { introduced: '1.0', deprecated: '1.19' },
   shortNames: ['cs'],
   namespaced: false,
   verbs: ['get', 'list'],

@@ -19,7 +19,7 @@ export const endpoints = resource({
   plural: 'endpoints',
   kind: 'Endpoints',
   schema: Endpoints,
-  lifecycle: { introduced: '1.0' },
+  lifecycle: { introduced: '1.0', deprecated: '1.33', replacement: 'discovery.{domain}/v1 EndpointSlice' },
   shortNames: ['ep'],
   columns: [name, ['Endpoints', (object) => formatSome(addresses(object), 3)], age],
   strategy: {

@@ -52,6 +52,7 @@ export const clusterRoleAggregationController: Controller = {
   name,
   formerNames: ['clusterrole-aggregation'],
   account: name,
+  needs: [kinds.clusterRoles],
   start({ client, informers, queue }) {
     const roles = informers.of(kinds.clusterRoles);
     const aggregated = roles.indexBy('aggregated', ({ aggregationRule }) => (aggregationRule ? [''] : []));

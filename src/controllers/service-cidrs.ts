@@ -18,6 +18,7 @@ const finalizerOf = ({ domain }: Names): string => `networking.${domain}/service
 /** Keeps the Ready condition of ServiceCIDRs, and holds back their deletion while services have addresses of no other one. */
 export const serviceCidrsController: Controller = {
   name: 'service-cidr-controller',
+  needs: [kinds.serviceCidrs, kinds.ipAddresses],
   account: 'service-cidrs-controller',
   eventSource: component,
   start(context) {

@@ -2,6 +2,7 @@ import type {
   Client,
   EventRecorder,
   Informers,
+  KindPlace,
   Log,
   Reconcile,
   RequestRate,
@@ -35,6 +36,8 @@ export interface Controller {
   readonly account?: string;
   /** How often the rate of requests of other controllers it has, where it differs. */
   readonly rate?: Partial<RequestRate>;
+  /** The kinds without which it does not run. Default: it needs none. */
+  readonly needs?: readonly KindPlace[];
   /** The user that it acts as, in place of its service account. */
   readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */

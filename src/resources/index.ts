@@ -90,6 +90,8 @@ export interface BuiltinGroup {
   /** `versionPriority` of the versions that do not have the usual one of their stage. */
   readonly versionPriorities?: { readonly [version: string]: number };
   readonly resources: readonly ResourceDefinition[];
+  /** The resources of a control plane without workloads. Default: all. */
+  readonly generic?: readonly ResourceDefinition[];
 }
 
 /** Every built-in group, in the order of discovery. */
@@ -117,6 +119,7 @@ export const builtinGroups: readonly BuiltinGroup[] = [
       serviceAccounts,
       services,
     ],
+    generic: [configMaps, events, namespaces, resourceQuotas, secrets, serviceAccounts],
   },
   {
     group: 'apiregistration.{domain}',
@@ -127,6 +130,7 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     group: 'apps',
     priority: 17_800,
     resources: [controllerRevisions, daemonSets, deployments, replicaSets, statefulSets],
+    generic: [],
   },
   {
     group: 'events.{domain}',
@@ -149,11 +153,13 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     priority: 17_500,
     versionPriorities: { v2: 30 },
     resources: [horizontalPodAutoscalers],
+    generic: [],
   },
   {
     group: 'batch',
     priority: 17_400,
     resources: [cronJobs, jobs],
+    generic: [],
   },
   {
     group: 'certificates.{domain}',
@@ -164,11 +170,13 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     group: 'networking.{domain}',
     priority: 17_200,
     resources: [ingressClasses, ingresses, ipAddresses, networkPolicies, serviceCidrs],
+    generic: [],
   },
   {
     group: 'policy',
     priority: 17_100,
     resources: [podDisruptionBudgets],
+    generic: [],
   },
   {
     group: 'rbac.authorization.{domain}',
@@ -179,6 +187,7 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     group: 'storage.{domain}',
     priority: 16_800,
     resources: [csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttributesClasses, volumeAttachments],
+    generic: [],
   },
   {
     group: 'admissionregistration.{domain}',
@@ -202,6 +211,7 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     group: 'scheduling.{domain}',
     priority: 16_600,
     resources: [priorityClasses],
+    generic: [],
   },
   {
     group: 'coordination.{domain}',
@@ -213,12 +223,14 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     group: 'node.{domain}',
     priority: 16_300,
     resources: [runtimeClasses],
+    generic: [],
   },
   {
     group: 'discovery.{domain}',
     priority: 16_200,
     versionPriorities: { v1beta1: 12 },
     resources: [endpointSlices],
+    generic: [],
   },
   {
     group: 'flowcontrol.apiserver.{domain}',
@@ -237,6 +249,7 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     priority: 16_200,
     versionPriorities: { v1beta2: 15 },
     resources: [deviceClasses, deviceTaintRules, resourceClaims, resourceClaimTemplates, resourceSlices],
+    generic: [],
   },
   {
     group: 'storagemigration.{domain}',
@@ -246,7 +259,14 @@ export const builtinGroups: readonly BuiltinGroup[] = [
   },
 ];
 
-export const builtinResources: readonly ResourceDefinition[] = builtinGroups.flatMap(({ resources }) => resources);
+/** The kinds that a server has: all, or those of a control plane without pods, nodes, services, workloads and storage. */
+export type ApiProfile = 'full' | 'generic';
+
+/** The built-in kinds of a profile, in the order of discovery. */
+export const resourcesOf = (profile: ApiProfile): readonly ResourceDefinition[] =>
+  builtinGroups.flatMap(({ resources, generic = resources }) => (profile === 'generic' ? generic : resources));
+
+export const builtinResources: readonly ResourceDefinition[] = resourcesOf('full');
 
 /** The usage of nodes and pods, which a metrics server has in a cluster: served for fake nodes only. */
 export const metricsResources: readonly ResourceDefinition[] = [nodeMetrics, podMetrics];

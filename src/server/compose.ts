@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { makePlugins } from '../admission/index.ts';
+import { enabledPlugins, idlePlugins, makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
 import { NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
@@ -32,7 +32,7 @@ import {
   type RegistryOptions,
   resourceFinder,
 } from '../registry/index.ts';
-import { builtinResources, metricsResources } from '../resources/index.ts';
+import { builtinResources, metricsResources, resourcesOf } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
@@ -51,7 +51,7 @@ import { type ClusterIdentity, openIdentity } from './cluster/cluster-identity.t
 import { componentStatuses, probeOthers } from './cluster/component-status.ts';
 import { openFlowControl } from './cluster/flow-control.ts';
 import type { PostStartHooks } from './cluster/post-start-hooks.ts';
-import { localComponents } from './cluster/run-controllers.ts';
+import { idleControllers, localComponents } from './cluster/run-controllers.ts';
 import { type Dependencies, type Log, logOf, type StartObserver } from './dependencies.ts';
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { usageLists } from './fake-kubelet/usage.ts';
@@ -66,6 +66,7 @@ import { inFlightLimits } from './settings/in-flight-limits.ts';
 import { metricSettings } from './settings/metric-flags.ts';
 import { servedReleases } from './settings/release-flags.ts';
 import { isServed, runtimeProblem } from './settings/runtime-config.ts';
+import { absentResources } from './settings/served-resources.ts';
 import { StartError } from './start-error.ts';
 import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
 import { describeStore, openStore } from './storage/open-store.ts';
@@ -145,7 +146,8 @@ type Parts = Awaited<ReturnType<typeof constructParts>>;
 /** The first phase. Each part lists what it is constructed from; all of them use the backend in requests only. */
 async function constructParts(composition: Composition, backend: Backend) {
   const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
-  const serves = resourceFilter(settings.runtimeConfig, names);
+  const serves = resourceFilter(settings, names);
+  const absent = absentResources(settings, names);
   const features = resolveFeatures(settings);
   const fakeNodes = fakeNodeCount(settings);
 
@@ -211,7 +213,8 @@ async function constructParts(composition: Composition, backend: Backend) {
   });
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
   const admission: RegistryOptions['admission'] = (objects) =>
-    makePlugins({ ...initializer, objects, namespace: objects.namespace }, enabled, disabled);
+    makePlugins({ ...initializer, objects, namespace: objects.namespace }, enabled, disabled, absent);
+  logIdle(composition, absent);
 
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
@@ -291,7 +294,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     tokenKey,
     features,
     release: servedReleases(settings).emulated,
-    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
+    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : resourcesOf(settings.apiProfile),
     authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
     garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
@@ -418,9 +421,22 @@ const createObserver = (metrics: Metrics, log: Log, starting: StartObserver | un
   corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
 
+/** Logs what is enabled, and has nothing to do because its resources are not served. */
+function logIdle({ settings, names, log }: Composition, absent: ReadonlySet<string>): void {
+  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
+  const idle = new Set(idlePlugins(absent, names));
+  const plugins = enabledPlugins(enabled, disabled).filter((name) => idle.has(name));
+  const controllers = idleControllers(settings, names).map(({ name }) => name);
+  if (plugins.length + controllers.length === 0) return;
+  log.info('resources are not served: what needs them does not run', { resources: [...absent], controllers, plugins });
+}
+
 /** The filter of served resources of `--runtime-config`. @throws StartError */
-function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
-  const available = builtinResources.map((definition) => ({
+function resourceFilter(
+  { apiProfile, runtimeConfig: config }: ServerSettings,
+  names: Names,
+): NonNullable<RegistryOptions['serves']> {
+  const available = resourcesOf(apiProfile).map((definition) => ({
     ...definition,
     group: expandNames(definition.group, names),
   }));

@@ -1,3 +1,4 @@
+import { expandNames, type Names } from '../../meta/index.ts';
 import { mutatingPolicies } from '../policies/mutating-policies.ts';
 import { validatingPolicies } from '../policies/validating-policies.ts';
 import type { AdmissionPlugin, PluginInitializer } from '../types.ts';
@@ -41,6 +42,8 @@ interface PluginEntry {
   readonly name: string;
   /** Whether it is enabled by default. */
   readonly on: boolean;
+  /** The resource without which it has nothing to do, such as `ingresses.networking.{domain}`. */
+  readonly needs?: string;
   readonly make: (initializer: PluginInitializer) => AdmissionPlugin;
 }
 
@@ -50,38 +53,53 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'NamespaceAutoProvision', on: false, make: namespaceAutoProvision },
   { name: 'NamespaceLifecycle', on: true, make: ({ namespace, names }) => namespaceLifecycle(namespace, names) },
   { name: 'NamespaceExists', on: false, make: namespaceExists },
-  { name: 'LimitPodHardAntiAffinityTopology', on: false, make: limitAntiAffinity },
-  { name: 'LimitRanger', on: true, make: limitRanger },
-  { name: 'ServiceAccount', on: true, make: serviceAccount },
-  { name: 'NodeRestriction', on: false, make: nodeRestriction },
-  { name: 'TaintNodesByCondition', on: true, make: taintNodes },
-  { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
-  { name: 'ImagePolicyWebhook', on: false, make: imagePolicyWebhook },
-  { name: 'PodSecurity', on: true, make: podSecurity },
-  { name: 'PodNodeSelector', on: false, make: podNodeSelector },
-  { name: 'Priority', on: true, make: priority },
-  { name: 'DefaultTolerationSeconds', on: true, make: defaultTolerations },
-  { name: 'PodTolerationRestriction', on: false, make: podTolerations },
-  { name: 'EventRateLimit', on: false, make: eventRateLimit },
-  { name: 'ExtendedResourceToleration', on: false, make: resourceTolerations },
-  { name: 'DefaultStorageClass', on: true, make: defaultStorageClass },
-  { name: 'StorageObjectInUseProtection', on: true, make: storageProtection },
+  { name: 'LimitPodHardAntiAffinityTopology', on: false, needs: 'pods', make: limitAntiAffinity },
+  { name: 'LimitRanger', on: true, needs: 'limitranges', make: limitRanger },
+  { name: 'ServiceAccount', on: true, needs: 'pods', make: serviceAccount },
+  { name: 'NodeRestriction', on: false, needs: 'nodes', make: nodeRestriction },
+  { name: 'TaintNodesByCondition', on: true, needs: 'nodes', make: taintNodes },
+  { name: 'AlwaysPullImages', on: false, needs: 'pods', make: alwaysPullImages },
+  { name: 'ImagePolicyWebhook', on: false, needs: 'pods', make: imagePolicyWebhook },
+  { name: 'PodSecurity', on: true, needs: 'pods', make: podSecurity },
+  { name: 'PodNodeSelector', on: false, needs: 'pods', make: podNodeSelector },
+  { name: 'Priority', on: true, needs: 'pods', make: priority },
+  { name: 'DefaultTolerationSeconds', on: true, needs: 'pods', make: defaultTolerations },
+  { name: 'PodTolerationRestriction', on: false, needs: 'pods', make: podTolerations },
+  { name: 'EventRateLimit', on: false, needs: 'events', make: eventRateLimit },
+  { name: 'ExtendedResourceToleration', on: false, needs: 'pods', make: resourceTolerations },
+  { name: 'DefaultStorageClass', on: true, needs: 'persistentvolumeclaims', make: defaultStorageClass },
+  { name: 'StorageObjectInUseProtection', on: true, needs: 'persistentvolumeclaims', make: storageProtection },
   { name: 'OwnerReferencesPermissionEnforcement', on: false, make: ownerReferencesPermission },
-  { name: 'PersistentVolumeClaimResize', on: true, make: claimResize },
-  { name: 'RuntimeClass', on: true, make: runtimeClass },
-  { name: 'CertificateApproval', on: true, make: certificateApproval },
-  { name: 'CertificateSigning', on: true, make: certificateSigning },
+  { name: 'PersistentVolumeClaimResize', on: true, needs: 'persistentvolumeclaims', make: claimResize },
+  { name: 'RuntimeClass', on: true, needs: 'pods', make: runtimeClass },
+  {
+    name: 'CertificateApproval',
+    on: true,
+    needs: 'certificatesigningrequests.certificates.{domain}',
+    make: certificateApproval,
+  },
+  {
+    name: 'CertificateSigning',
+    on: true,
+    needs: 'certificatesigningrequests.certificates.{domain}',
+    make: certificateSigning,
+  },
   { name: 'ClusterTrustBundleAttest', on: true, make: trustBundleAttest },
-  { name: 'CertificateSubjectRestriction', on: true, make: certificateSubjectRestriction },
-  { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
-  { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
-  { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
+  {
+    name: 'CertificateSubjectRestriction',
+    on: true,
+    needs: 'certificatesigningrequests.certificates.{domain}',
+    make: certificateSubjectRestriction,
+  },
+  { name: 'DefaultIngressClass', on: true, needs: 'ingresses.networking.{domain}', make: defaultIngressClass },
+  { name: 'DenyServiceExternalIPs', on: false, needs: 'services', make: denyExternalIps },
+  { name: 'PodTopologyLabels', on: true, needs: 'pods', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', on: true, make: mutatingPolicies },
   { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
   { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
   { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
   // Only ResourceQuota and AlwaysDeny run after them.
-  { name: 'ResourceQuota', on: true, make: resourceQuota },
+  { name: 'ResourceQuota', on: true, needs: 'resourcequotas', make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
 
@@ -91,12 +109,20 @@ export const enabledPlugins = (enabled: readonly string[], disabled: readonly st
     .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
     .map(({ name }) => name);
 
-/** The enabled plugins in order. */
+/** The names of the plugins that have nothing to do without the absent resources. */
+export const idlePlugins = (absent: ReadonlySet<string>, names: Names): string[] =>
+  admissionPlugins
+    .filter(({ needs }) => needs !== undefined && absent.has(expandNames(needs, names)))
+    .map(({ name }) => name);
+
+/** The enabled plugins in order, without those that have nothing to do. */
 export function makePlugins(
   initializer: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
+  absent: ReadonlySet<string> = new Set(),
 ): AdmissionPlugin[] {
-  const names = new Set(enabledPlugins(enabled, disabled));
-  return admissionPlugins.filter(({ name }) => names.has(name)).map(({ make }) => make(initializer));
+  const on = new Set(enabledPlugins(enabled, disabled));
+  for (const idle of idlePlugins(absent, initializer.names)) on.delete(idle);
+  return admissionPlugins.filter(({ name }) => on.has(name)).map(({ make }) => make(initializer));
 }

@@ -20,6 +20,7 @@ import type { Controller } from '../types.ts';
 /** Tells in the status of policies which of their expressions cannot hold for the kinds that they are for. */
 export const policyStatusController: Controller = {
   name: 'validatingadmissionpolicy-status-controller',
+  needs: [kinds.validatingAdmissionPolicies],
   formerNames: ['validatingadmissionpolicy-status'],
   account: 'validatingadmissionpolicy-status-controller',
   start(context) {

@@ -33,6 +33,7 @@ interface Pass {
 /** Scales what autoscalers target, by the metrics of its pods and other ones. */
 export const horizontalPodAutoscalerController: Controller = {
   name: 'horizontal-pod-autoscaler-controller',
+  needs: [kinds.horizontalPodAutoscalers, kinds.pods],
   formerNames: ['horizontalpodautoscaling'],
   account: 'horizontal-pod-autoscaler',
   start(context) {

@@ -20,6 +20,7 @@ const lastRetryMs = 1_000_000;
 /** Approves requests for client certificates of nodes by users who may ask for them. */
 export const certificateApprover: Controller = {
   name: 'certificatesigningrequest-approving-controller',
+  needs: [kinds.certificateSigningRequests],
   formerNames: ['csrapproving'],
   account: 'certificate-controller',
   start(context) {

@@ -12,6 +12,7 @@ const pendingMs = 24 * hour;
 /** Every hour deletes certificate signing requests that are of no use any more. */
 export const certificateCleaner: Controller = {
   name: 'certificatesigningrequest-cleaner-controller',
+  needs: [kinds.certificateSigningRequests],
   formerNames: ['csrcleaner'],
   account: 'certificate-controller',
   start({ client, informers, clock, every, log }) {

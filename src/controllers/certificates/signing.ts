@@ -27,6 +27,7 @@ const signers: { readonly [signer in SignerName]: Problem } = {
 /** Signs approved requests to the built-in signers, or says in a condition why it does not. */
 export const certificateSigner: Controller = {
   name: 'certificatesigningrequest-signing-controller',
+  needs: [kinds.certificateSigningRequests],
   formerNames: ['csrsigning'],
   account: 'certificate-controller',
   start({ client, informers, names, settings, clock, queue }) {

@@ -18,6 +18,7 @@ const staleDisruptionMs = 120_000;
 /** Counts how many pods of each budget may be disrupted. */
 export const disruptionController: Controller = {
   name: 'disruption-controller',
+  needs: [kinds.podDisruptionBudgets, kinds.pods],
   formerNames: ['disruption'],
   account: 'disruption-controller',
   eventSource: 'controllermanager',

@@ -17,6 +17,7 @@ type Endpoints = EndpointsSchema & Named;
 /** Keeps the endpoints of services with a selector, and deletes those of services that are gone. */
 export const endpointsController: Controller = {
   name: 'endpoints-controller',
+  needs: [kinds.endpoints, kinds.services, kinds.pods],
   formerNames: ['endpoint'],
   account,
   start(context) {

@@ -13,6 +13,7 @@ const firstBackoffMs = 1_000;
 /** Mirrors endpoints of services without selector, which others write, in endpoint slices. */
 export const endpointSliceMirroringController: Controller = {
   name: 'endpointslice-mirroring-controller',
+  needs: [kinds.endpointSlices, kinds.endpoints, kinds.services],
   formerNames: ['endpointslicemirroring'],
   account: 'endpointslicemirroring-controller',
   eventSource: 'endpoint-slice-mirroring-controller',

@@ -20,6 +20,7 @@ const firstBackoffMs = 1_000;
 /** Keeps the endpoint slices of services with a selector. They are deleted with their service, as dependents of it. */
 export const endpointSlicesController: Controller = {
   name: 'endpointslice-controller',
+  needs: [kinds.endpointSlices, kinds.services, kinds.pods, kinds.nodes],
   formerNames: ['endpointslice'],
   account: 'endpointslice-controller',
   eventSource: 'endpoint-slice-controller',

@@ -38,6 +38,7 @@ const reports = 64;
  */
 export const fakeKubelet = (options: FakeNodesOptions): Controller => ({
   name: 'fake-kubelet',
+  needs: [kinds.nodes, kinds.pods],
   account: 'fake-kubelet',
   eventSource: 'kubelet',
   user: { name: 'system:fake-kubelet', groups: ['system:nodes'], agent: 'kubelet', clusterRole: 'system:node' },

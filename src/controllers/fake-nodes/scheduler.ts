@@ -23,6 +23,7 @@ const maxRetriedAtOnce = 64;
  */
 export const fakeScheduler: Controller = {
   name: 'fake-scheduler',
+  needs: [kinds.nodes, kinds.pods],
   account: 'fake-scheduler',
   eventSource: scheduler,
   user: { name: 'system:kube-scheduler', groups: [], agent: 'kube-scheduler' },

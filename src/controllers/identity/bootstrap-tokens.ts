@@ -33,6 +33,7 @@ function lifeOf(token: TokenSecret, now: number): number {
 /** Deletes bootstrap tokens when they expire. */
 export const tokenCleaner: Controller = {
   name: 'token-cleaner-controller',
+  needs: [kinds.secrets],
   formerNames: ['tokencleaner'],
   account: 'token-cleaner',
   onlyWhenNamed: true,
@@ -61,6 +62,7 @@ const signaturePrefix = 'jws-kubeconfig-';
  */
 export const bootstrapSigner: Controller = {
   name: 'bootstrap-signer-controller',
+  needs: [kinds.configMaps, kinds.secrets],
   formerNames: ['bootstrapsigner'],
   account: 'bootstrap-signer',
   onlyWhenNamed: true,

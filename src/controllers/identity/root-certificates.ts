@@ -5,6 +5,7 @@ import type { Controller, ControllerContext } from '../types.ts';
 /** Publishes the certificates with which pods verify the server, in a config map of every namespace not being deleted. */
 export const rootCertificatePublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
+  needs: [kinds.namespaces, kinds.configMaps],
   formerNames: ['root-ca-cert-publisher'],
   account: 'root-ca-cert-publisher',
   start(context) {

@@ -8,6 +8,7 @@ const managed = ['default'];
 /** Creates the service account `default` in every namespace that is not being deleted, also when it has been deleted. */
 export const serviceAccountController: Controller = {
   name: 'serviceaccount-controller',
+  needs: [kinds.namespaces, kinds.serviceAccounts],
   formerNames: ['serviceaccount'],
   account: 'service-account-controller',
   start({ client, informers, queue }) {

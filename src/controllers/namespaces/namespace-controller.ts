@@ -17,6 +17,7 @@ const lastBackoffMs = 60_000;
 /** Deletes the content of namespaces that are being deleted, and then removes the finalizer that kept them. */
 export const namespaceController: Controller = {
   name: 'namespace-controller',
+  needs: [kinds.namespaces],
   formerNames: ['namespace'],
   account: 'namespace-controller',
   // It empties a namespace of all types of objects.

@@ -14,6 +14,7 @@ const periodMs = 5_000;
 /** Looks after nodes: their health, the taints that follow from it, and the readiness of their pods. */
 export const nodeLifecycleController: Controller = {
   name: 'node-lifecycle-controller',
+  needs: [kinds.nodes, kinds.pods, kinds.leases],
   formerNames: ['nodelifecycle'],
   account: 'node-controller',
   start({ client, clock, events, every, informers, log, names, queue }) {

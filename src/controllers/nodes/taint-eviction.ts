@@ -32,6 +32,7 @@ function toleratedMs({ spec }: Pod, taints: readonly NodeTaint[]): number | unde
 /** Deletes the pods of nodes with taints `NoExecute` that they do not tolerate, or when the time of their toleration is over. */
 export const taintEvictionController: Controller = {
   name: 'taint-eviction-controller',
+  needs: [kinds.nodes, kinds.pods],
   account: 'node-controller',
   eventSource: 'taint-eviction-controller',
   start({ client, clock, events, informers, queue }) {

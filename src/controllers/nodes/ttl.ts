@@ -23,6 +23,7 @@ export function stepFor(count: number, current: number): number {
 /** Tells kubelets by an annotation of their node how long they may hold secrets and config maps. */
 export const ttlController: Controller = {
   name: 'ttl-controller',
+  needs: [kinds.nodes],
   formerNames: ['ttl'],
   account: 'ttl-controller',
   start({ client, informers, names, queue }) {

@@ -17,6 +17,7 @@ const gatherMs = 100;
 /** Counts the usage of quotas, where admission only adds to it. */
 export const resourceQuotaController: Controller = {
   name: 'resourcequota-controller',
+  needs: [kinds.resourceQuotas],
   formerNames: ['resourcequota'],
   account: 'resourcequota-controller',
   start(context) {

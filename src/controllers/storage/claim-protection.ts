@@ -28,6 +28,7 @@ function uses(pod: Pod, claim: Claim): boolean {
 /** Keeps claims that are being deleted while a scheduled pod uses them, by a finalizer that all claims have. */
 export const claimProtectionController: Controller = {
   name: 'persistentvolumeclaim-protection-controller',
+  needs: [kinds.persistentVolumeClaims, kinds.pods],
   formerNames: ['pvc-protection'],
   account: 'pvc-protection-controller',
   start({ client, informers, names, queue }) {

@@ -9,6 +9,7 @@ import { byClaim, ephemeralClaimName, isMadeFor, type Volume } from './pod-claim
 /** Creates the claims of pods' generic ephemeral volumes, which are deleted with their pod. */
 export const ephemeralVolumeController: Controller = {
   name: 'ephemeral-volume-controller',
+  needs: [kinds.pods, kinds.persistentVolumeClaims],
   formerNames: ['ephemeral-volume'],
   account: 'ephemeral-volume-controller',
   eventSource: 'ephemeral_volume',

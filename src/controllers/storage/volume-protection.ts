@@ -7,6 +7,7 @@ import { finalizerTask, withFinalizer } from './finalizers.ts';
 /** Keeps persistent volumes that are being deleted while they are bound, by a finalizer that all volumes have. */
 export const volumeProtectionController: Controller = {
   name: 'persistentvolume-protection-controller',
+  needs: [kinds.persistentVolumes],
   formerNames: ['pv-protection'],
   account: 'pv-protection-controller',
   start({ client, informers, names, queue }) {

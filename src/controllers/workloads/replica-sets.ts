@@ -5,6 +5,7 @@ import { keepReplicas } from './replicas.ts';
 
 export const replicaSetController: Controller = {
   name: 'replicaset-controller',
+  needs: [kinds.replicaSets, kinds.pods],
   formerNames: ['replicaset'],
   account: 'replicaset-controller',
   start: (context) =>
@@ -18,6 +19,7 @@ export const replicaSetController: Controller = {
 
 export const replicationController: Controller = {
   name: 'replicationcontroller-controller',
+  needs: [kinds.replicationControllers, kinds.pods],
   formerNames: ['replicationcontroller'],
   account: 'replication-controller',
   start: (context) =>

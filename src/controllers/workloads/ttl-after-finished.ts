@@ -21,6 +21,7 @@ function expiryOf({ metadata, spec, status }: Job): number | undefined {
 /** Deletes finished jobs, with their pods, when their time to live is over. */
 export const ttlAfterFinishedController: Controller = {
   name: 'ttl-after-finished-controller',
+  needs: [kinds.jobs],
   formerNames: ['ttl-after-finished'],
   account: 'ttl-after-finished-controller',
   start({ client, clock, informers, queue }) {

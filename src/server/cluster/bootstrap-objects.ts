@@ -58,7 +58,8 @@ export async function createBootstrapObjects(
   options: BootstrapOptions,
   additional: readonly BootstrapObject[],
 ): Promise<void> {
-  const objects = [...additional, ...bootstrapObjects(options.names)];
+  const hasNodes = options.registry.find('', 'v1', 'nodes') !== undefined;
+  const objects = [...additional, ...bootstrapObjects(options.names, hasNodes)];
   for (let round = 0; round < maxRounds; round++) {
     const entries = await Promise.all(objects.map((object) => missingEntry(options, object)));
     if (await commitNew(options.store, entries.flat())) return;
@@ -81,8 +82,9 @@ export async function ensureTokenTracking(client: Client, { systemNamespace }: N
   );
 }
 
-function bootstrapObjects(names: Names): BootstrapObject[] {
-  const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
+function bootstrapObjects(names: Names, hasNodes: boolean): BootstrapObject[] {
+  const namespaces = ['default', names.systemNamespace, names.publicNamespace];
+  if (hasNodes) namespaces.push(names.nodeLeaseNamespace);
   return [
     ...bootstrapFlowObjects(names).map((object) => ({ ...object, manager: flowManager })),
     ...namespaces.map((name) => ({ resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),

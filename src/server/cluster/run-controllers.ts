@@ -5,6 +5,7 @@ import {
   createClient,
   type InProcessHandler,
   inProcessTransport,
+  type KindPlace,
   LeaderElection,
   type Transport,
   whileHeld,
@@ -21,7 +22,7 @@ import {
   startControllers,
 } from '../../controllers/index.ts';
 import type { Metrics } from '../../http/index.ts';
-import type { Names } from '../../meta/index.ts';
+import { expandNames, formatGroupResource, type Names, parseGroupVersion } from '../../meta/index.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Tls } from '../certificates/tls.ts';
 import { ControllerThread } from '../controller-thread/controller-thread.ts';
@@ -30,6 +31,7 @@ import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
 import { fakeNodeCount } from '../settings/fake-nodes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
+import { absentResources } from '../settings/served-resources.ts';
 import { gitVersion, version } from '../version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
@@ -62,9 +64,20 @@ interface ServerControllers {
   readonly stop: () => Promise<void>;
 }
 
-/** The enabled controllers. */
-function controllersOf(settings: ServerSettings): Controller[] {
-  const on = allControllers.filter(({ name }) => settings.controllers.has(name));
+/** The enabled controllers whose kinds are not all served. */
+export function idleControllers(settings: ServerSettings, names: Names): Controller[] {
+  const absent = absentResources(settings, names);
+  const isAbsent = ({ apiVersion, resource }: KindPlace) => {
+    const { group = '' } = parseGroupVersion(expandNames(apiVersion, names)) ?? {};
+    return absent.has(formatGroupResource({ group, resource }));
+  };
+  return allControllers.filter(({ name, needs = [] }) => settings.controllers.has(name) && needs.some(isAbsent));
+}
+
+/** The enabled controllers that have something to do. */
+function controllersOf(settings: ServerSettings, names: Names): Controller[] {
+  const idle = new Set(idleControllers(settings, names));
+  const on = allControllers.filter((one) => settings.controllers.has(one.name) && !idle.has(one));
   const count = fakeNodeCount(settings);
   return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
@@ -120,7 +133,7 @@ function inProcess(options: Options, controllers: readonly Controller[], holds: 
 }
 
 /** Starts the controllers in a separate thread. */
-function inThread(options: Options, holds: () => boolean): ServerControllers {
+function inThread(options: Options, controllers: readonly Controller[], holds: () => boolean): ServerControllers {
   const { settings, names, handler, metrics, clock, log, signSecretToken, tls } = options;
   const { features, signingMs, legacyTokenMs } = controllerSettings(options);
   const thread = new ControllerThread({
@@ -133,7 +146,7 @@ function inThread(options: Options, holds: () => boolean): ServerControllers {
       gitVersion,
       version,
       apiDomain: names.domain,
-      controllers: [...settings.controllers],
+      controllers: controllers.map(({ name }) => name),
       fakeNodes: fakeNodeCount(settings),
       rate: requestRate(settings),
       settings: { features, signingMs, legacyTokenMs },
@@ -147,11 +160,13 @@ function inThread(options: Options, holds: () => boolean): ServerControllers {
 /** Runs the enabled controllers, in the thread of the server or in a separate one. */
 export function runControllers(options: Options): ServerControllers {
   const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
-  const controllers = controllersOf(settings);
+  const controllers = controllersOf(settings, names);
   if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
   let current: ServerControllers | undefined;
   const lead = (holds: () => boolean) => {
-    current = settings.controllersThread ? inThread(options, holds) : inProcess(options, controllers, holds);
+    current = settings.controllersThread
+      ? inThread(options, controllers, holds)
+      : inProcess(options, controllers, holds);
     return current;
   };
   const always = () => true;

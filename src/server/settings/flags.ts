@@ -143,6 +143,12 @@ const flags = {
     'Address block of cluster IPs, or one block per IP family; services use the first one by default. The serving certificate contains its first address.',
   ),
   serviceNodePortRange: flag('API', type.portRange, { from: 30_000, to: 32_767 }, 'Port range of node ports.'),
+  apiProfile: flag(
+    'API',
+    type.oneOf('full', 'generic'),
+    'full',
+    'Kinds to serve: `full`, or `generic` for a control plane of your own, without pods, nodes, services, workloads and storage ([versions.md](versions.md#a-control-plane-without-workloads)).',
+  ),
   ...releaseFlags,
   featureGates: flag('API', featureSwitches, new Map(), 'Features to enable or disable; see the table of features.'),
   runtimeConfig: flag(
@@ -381,6 +387,7 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
+    ...profileProblems(settings, nameOf),
     ...releaseProblems(settings, nameOf),
     ...gateProblems(settings.featureGates, servedReleases(settings).emulated).map(
       (problem) => `${nameOf('featureGates')} ${problem}`,
@@ -392,6 +399,14 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...leaseProblems(settings, nameOf),
   ];
 }
+
+/** The problems of settings that need kinds which the profile does not have. */
+const profileProblems = (settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] =>
+  settings.apiProfile === 'full'
+    ? []
+    : (['demo', 'fakeNodes'] as const)
+        .filter((key) => settings[key] !== false && settings[key] !== 0)
+        .map((key) => `${nameOf(key)} needs ${nameOf('apiProfile')} full: fake nodes run pods`);
 
 /** The flags of `orch serve`, and the settings of an embedded server. */
 export const serverTable: FlagTable<Settings> = { list: flagList, defaults: defaultSettings, problemsOf };

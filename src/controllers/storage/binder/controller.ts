@@ -17,6 +17,7 @@ const all = 'all';
 /** Binds claims and volumes to each other, and reclaims volumes whose claim has been deleted. */
 export const volumeBinderController: Controller = {
   name: 'persistentvolume-binder-controller',
+  needs: [kinds.persistentVolumes, kinds.persistentVolumeClaims, kinds.storageClasses],
   formerNames: ['persistentvolume-binder'],
   account: 'persistent-volume-binder',
   eventSource: 'persistentvolume-controller',

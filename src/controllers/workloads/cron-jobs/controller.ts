@@ -12,6 +12,7 @@ import { createJob, deleteExcess, deleteJob, jobNameAt, type Pass } from './jobs
 /** Creates a job of each cron job at the times of its schedule. */
 export const cronJobController: Controller = {
   name: 'cronjob-controller',
+  needs: [kinds.cronJobs, kinds.jobs],
   formerNames: ['cronjob'],
   account: 'cronjob-controller',
   start(context) {

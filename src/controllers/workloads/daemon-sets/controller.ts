@@ -27,6 +27,7 @@ const burst = 250;
 /** Keeps a pod of each daemon set on each node that it selects. */
 export const daemonSetController: Controller = {
   name: 'daemonset-controller',
+  needs: [kinds.daemonSets, kinds.controllerRevisions, kinds.pods, kinds.nodes],
   formerNames: ['daemonset'],
   account: 'daemon-set-controller',
   eventSource: 'daemonset-controller',

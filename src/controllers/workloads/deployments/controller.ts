@@ -14,6 +14,7 @@ import { syncPaused, syncStatus, writeStatus } from './status.ts';
 /** Keeps a replica set for the template of each deployment, and moves pods from one to the next. */
 export const deploymentController: Controller = {
   name: 'deployment-controller',
+  needs: [kinds.deployments, kinds.replicaSets, kinds.pods],
   formerNames: ['deployment'],
   account: 'deployment-controller',
   start(context) {

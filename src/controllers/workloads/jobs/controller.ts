@@ -27,6 +27,7 @@ const retries = { firstBackoffMs: 1000, lastBackoffMs: 60_000 };
 /** Runs pods until each job has as many completions as it asks for, or has failed. */
 export const jobController: Controller = {
   name: 'job-controller',
+  needs: [kinds.jobs, kinds.pods],
   formerNames: ['job'],
   account: 'job-controller',
   start(context) {

@@ -23,6 +23,7 @@ type Status = NonNullable<StatefulSet['status']>;
 /** Keeps pods with an identity and storage of their own for each stateful set. */
 export const statefulSetController: Controller = {
   name: 'statefulset-controller',
+  needs: [kinds.statefulSets, kinds.controllerRevisions, kinds.pods, kinds.persistentVolumeClaims],
   formerNames: ['statefulset'],
   account: 'statefulset-controller',
   start(context) {

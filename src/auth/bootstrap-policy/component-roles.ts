@@ -29,6 +29,7 @@ const delegateAccess = allow('create', authorization, 'subjectaccessreviews');
 const nodeRoles: readonly DefaultRole[] = [
   {
     name: 'system:node',
+    needs: 'nodes',
     rules: [
       delegateTokens,
       allow('create', authorization, 'subjectaccessreviews localsubjectaccessreviews'),
@@ -65,6 +66,7 @@ const nodeRoles: readonly DefaultRole[] = [
   },
   {
     name: 'system:node-bootstrapper',
+    needs: 'nodes',
     rules: [allow('create get list watch', certificates, 'certificatesigningrequests')],
   },
   {

@@ -16,6 +16,8 @@ export interface DefaultRole {
   readonly boundTo?: readonly DefaultSubject[];
   /** Absent while this feature is off. */
   readonly gate?: FeatureName;
+  /** Absent on a server without this resource. */
+  readonly needs?: string;
 }
 
 export interface DefaultNamespacedRole extends DefaultRole {

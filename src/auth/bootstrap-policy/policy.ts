@@ -1,5 +1,6 @@
 import { expandNamesIn, type Features, type Names } from '../../meta/index.ts';
 import type { PolicyRule, RoleRef, Subject } from '../../types/rbac-v1.ts';
+import { withoutAbsent } from './absent.ts';
 import { componentRoles } from './component-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import type { DefaultNamespacedRole, DefaultRole, DefaultSubject } from './declare.ts';
@@ -44,14 +45,27 @@ export const isBinding = (object: PolicyObject): object is BindingObject => 'rol
 /** The annotation that, when it is `false`, keeps an object from being reconciled. */
 export const autoUpdate = ({ labels }: Names): string => `rbac.authorization.${labels}/autoupdate`;
 
-/** The default roles and bindings; `hasMetrics`: also the role for the usage of nodes and pods. */
-export function bootstrapPolicy(names: Names, features: Features, hasMetrics = false): PolicyObject[] {
-  const clusterRoles = [...userRoles, ...componentRoles, ...controllerRoles, ...(hasMetrics ? [metricsReader] : [])];
+/**
+ * The default roles and bindings. `hasMetrics`: also the role for the usage of nodes and pods. `absent`: the built-in
+ * resources that the server does not have.
+ */
+export function bootstrapPolicy(
+  names: Names,
+  features: Features,
+  hasMetrics = false,
+  absent: ReadonlySet<string> = new Set(),
+): PolicyObject[] {
+  const clusterRoles = [
+    ...userRoles,
+    ...componentRoles,
+    ...controllerRoles,
+    ...(hasMetrics ? [metricsReader] : []),
+  ].filter(({ needs }) => needs === undefined || !absent.has(needs));
   const objects = [
     ...clusterRoles.flatMap((role) => objectsOf(role, names, features)),
     ...namespacedRoles.flatMap((role) => namespacedObjectsOf(role, names, features)),
   ];
-  return expandNamesIn(objects, names);
+  return withoutAbsent(expandNamesIn(objects, names), absent);
 }
 
 /** The cluster role and its binding. */

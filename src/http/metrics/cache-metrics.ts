@@ -1,6 +1,6 @@
 import { formatGroupResource, ownMetric } from '../../meta/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
-import type { MetricSet } from './metric.ts';
+import type { MetricSet, Stability } from './metric.ts';
 
 /** The resources with objects, each once, in however many versions it is served. */
 function* storedResources({ resources }: Registry): Generator<Resource> {
@@ -35,11 +35,17 @@ function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {
 }
 
 function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): void {
-  const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (cache: Resource['cache']) => number) =>
+  const declare = (
+    name: string,
+    type: 'counter' | 'gauge',
+    help: string,
+    read: (cache: Resource['cache']) => number,
+    stability: Stability = 'ALPHA',
+  ) =>
     set.observable({
       type,
       name,
-      stability: 'ALPHA',
+      stability,
       help,
       labels: ['group', 'resource'],
       *read() {
@@ -48,6 +54,13 @@ function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): voi
         }
       },
     });
+  declare(
+    'apiserver_storage_events_received_total',
+    'counter',
+    'Events received from the store.',
+    ({ counts }) => counts.received,
+    'BETA',
+  );
   declare(
     'apiserver_watch_cache_initializations_total',
     'counter',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { type DeclaredMetric, declaredMetrics as metrics } from '../testing/declared-metrics.ts';
 import { makeFixture } from '../testing/fixture.ts';
+import recorded from '../testing/reference-metrics.json' with { type: 'json' };
 
 const introduction = [
   '# Metrics',
@@ -21,7 +22,10 @@ const introduction = [
 ];
 
 const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
-  ['Process and build', /^(process|nodejs)_|_(build|identity)_info$|_feature_enabled$/],
+  [
+    'Process and build',
+    /^(process|nodejs)_|_(build|identity)_info$|^version_info$|_feature_enabled$|_metrics_total$|^cardinality_/,
+  ],
   ['Watches and caches', /^(apiserver|orch)_(watch|init_events|terminated_watchers|storage_objects)/],
   ['Store', /^(etcd|orch_store)_|_storage_size_/],
   ['Encryption at rest', /_(envelope_encryption|encryption_config|storage_transformation)_/],
@@ -40,11 +44,52 @@ const sectionOf = ({ name }: DeclaredMetric) => sections.find(([, pattern]) => p
 const row = ({ name, type, labels, stability, help }: DeclaredMetric) =>
   `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${stability ?? ''} | ${help} |`;
 
+const stability = [
+  '',
+  '## Stability',
+  '',
+  'A metric that is deprecated says so with `(Deprecated from x.y)`, and is still shown for three releases if it is STABLE,',
+  'for one if it is BETA. It is hidden for one release after that, in which `--show-hidden-metrics-for-version` shows it, and',
+  'then deleted; a deprecated ALPHA metric is hidden at once. At present no metric is deprecated.',
+  '',
+  '`--disabled-metrics` leaves metrics out. `--allow-metric-labels` limits a label to some values: samples with other values',
+  'are added up under `unexpected`. `DELETE /metrics` forgets the requests counted so far.',
+  '',
+  '## Not here',
+  '',
+  'STABLE and BETA metrics of the reference server that this server does not have:',
+  '',
+  '| metric | stability | why |',
+  '|---|---|---|',
+];
+
+/** The STABLE and BETA metrics of the reference server. `labels`: of the series that it showed. */
+interface ReferenceMetric {
+  readonly type: string;
+  readonly stability: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly string[];
+}
+const referenceMetrics: { readonly [name: string]: ReferenceMetric } = recorded;
+
+/** Why this server does not have a metric. */
+const missing: { readonly [name: string]: string } = {
+  apiserver_cel_compilation_duration_seconds:
+    'Expressions are compiled in turns, between which other requests are served; `apiserver_admission_controller_admission_duration_seconds` has the time of policies.',
+  apiserver_cel_evaluation_duration_seconds: 'The same.',
+  apiserver_watch_list_duration_seconds:
+    'Initial events are sent at the pace of the client, so that their duration says nothing about the server.',
+};
+
 function reference(): string {
   const lines = [...introduction];
   for (const [title] of sections) {
     lines.push('', `## ${title}`, '', '| metric | type | labels | stability | meaning |', '|---|---|---|---|---|');
     lines.push(...metrics.filter((metric) => sectionOf(metric) === title).map(row));
+  }
+  lines.push(...stability);
+  for (const [name, why] of Object.entries(missing)) {
+    lines.push(`| \`${name}\` | ${referenceMetrics[name]?.stability} | ${why} |`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -52,6 +97,22 @@ function reference(): string {
 it('docs/metrics.md is up to date', async () => {
   expect(metrics.filter((metric) => sectionOf(metric) === undefined)).toEqual([]);
   await expect(reference()).toMatchFileSnapshot('../../../docs/metrics.md');
+});
+
+/** A bound without the error that multiplying by ten has added. */
+const rounded = (bound: string): number => Number(Number(bound).toPrecision(12));
+
+it('has the STABLE and BETA metrics of the reference server, with its labels and buckets', () => {
+  const byName = new Map(metrics.map((metric) => [metric.name, metric]));
+  const absent = Object.keys(referenceMetrics).filter((name) => !byName.has(name));
+  expect(absent.toSorted()).toEqual(Object.keys(missing).toSorted());
+  for (const [name, expected] of Object.entries(referenceMetrics)) {
+    const metric = byName.get(name);
+    if (metric === undefined) continue;
+    const buckets = 'buckets' in metric ? (metric.buckets as readonly number[]) : undefined;
+    const shown = { type: metric.type, stability: metric.stability, labels: metric.labels.toSorted() };
+    expect({ ...shown, buckets }, name).toEqual({ ...expected, buckets: expected.buckets?.map(rounded) });
+  }
 });
 
 it('declares each metric once, with a name as Prometheus wants it', () => {

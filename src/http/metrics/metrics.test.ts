@@ -145,7 +145,7 @@ it('states the stability of each metric in its help', async () => {
   const helps = text.match(/^# HELP .*/gm) ?? [];
   expect(helps).toContainEqual(expect.stringMatching(/^# HELP apiserver_request_total \[STABLE\] ./));
   expect(helps).toContainEqual(expect.stringMatching(/^# HELP kubernetes_feature_enabled \[BETA\] ./));
-  expect(helps).toContainEqual(expect.stringMatching(/^# HELP workqueue_depth \[ALPHA\] ./));
+  expect(helps).toContainEqual(expect.stringMatching(/^# HELP workqueue_depth \[BETA\] ./));
   const unmarked = helps.filter((line) => !/ \[(ALPHA|BETA|STABLE)\] /.test(line)).map((line) => line.split(' ')[2]);
   expect(unmarked).toContain('process_cpu_seconds_total');
   expect(unmarked.filter((name = '') => !/^(process|nodejs)_/.test(name))).toEqual([]);

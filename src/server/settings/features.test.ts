@@ -260,7 +260,7 @@ describe('features', () => {
   it.each([
     [
       { SidecarContainers: false },
-      'featureGates="SidecarContainers=false" cannot set feature gate SidecarContainers to false, feature is locked to true',
+      'featureGates: cannot set feature gate SidecarContainers to false, feature is locked to true',
     ],
     [{ WatchLists: true }, 'featureGates="WatchLists=true" names an unknown feature "WatchLists"'],
   ])('cannot be set to %j', async (gates, problem) => {

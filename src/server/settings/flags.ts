@@ -390,7 +390,7 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...profileProblems(settings, nameOf),
     ...releaseProblems(settings, nameOf),
     ...gateProblems(settings.featureGates, servedReleases(settings).emulated).map(
-      (problem) => `${nameOf('featureGates')} ${problem}`,
+      (problem) => `${nameOf('featureGates')}: ${problem}`,
     ),
     ...storeProblems(settings, nameOf),
     ...(settings.encryptionProviderConfigAutomaticReload && !isSet('encryptionProviderConfig')

@@ -373,6 +373,27 @@ export interface ServerOptions {
    */
   readonly serviceNodePortRange?: string | undefined;
   /**
+   * Kinds to serve: `full`, or `generic` for a control plane of your own, without pods, nodes, services, workloads and
+   * storage ([versions.md](versions.md#a-control-plane-without-workloads)).
+   *
+   * One of these words. Default: `full`. Flag: `--api-profile`.
+   */
+  readonly apiProfile?: 'full' | 'generic' | undefined;
+  /**
+   * API release to serve: its versions, fields, gates and defaults, from 1.31 to 1.33
+   * ([versions.md](versions.md#an-earlier-release)). If not set, it is 1.33.
+   *
+   * A minor release. No default. Flag: `--emulated-version`.
+   */
+  readonly emulatedVersion?: string | undefined;
+  /**
+   * Oldest API release to which the control plane can be rolled back: what is stored uses nothing that this release
+   * does not know. If not set, it is the release before `emulatedVersion`.
+   *
+   * A minor release. No default. Flag: `--min-compatibility-version`.
+   */
+  readonly minCompatibilityVersion?: string | undefined;
+  /**
    * Features to enable or disable; see the table of features.
    *
    * True or false by name, or a text such as 'name=true,other=false'. No default. Flag: `--feature-gates`.
@@ -904,12 +925,33 @@ export interface ServerOptions {
    */
   readonly profiling?: boolean | undefined;
   /**
-   * Also shows the metrics that have been hidden since this release, which must be the previous one. At present there
-   * are none.
+   * Also shows the metrics that are hidden since release 1.33. Must be the previous minor release
+   * ([metrics.md](metrics.md#stability)).
    *
    * A minor release. No default. Flag: `--show-hidden-metrics-for-version`.
    */
   readonly showHiddenMetricsForVersion?: string | undefined;
+  /**
+   * Metrics that are not shown.
+   *
+   * A list of texts, or a text with commas between them. No default. Flag: `--disabled-metrics`.
+   */
+  readonly disabledMetrics?: string | readonly string[] | undefined;
+  /**
+   * Allowed values of labels of metrics: samples with another value are added up with the value `unexpected`. May be
+   * repeated.
+   *
+   * Values by metric and label, or a text such as 'apiserver_request_total,verb=GET,LIST'. No default. Flag:
+   * `--allow-metric-labels`.
+   */
+  readonly allowMetricLabels?: { readonly [metricAndLabel: string]: string } | string | undefined;
+  /**
+   * YAML file with a map of the same form: `apiserver_request_total,verb: "GET,LIST"`. `allowMetricLabels` takes
+   * precedence.
+   *
+   * The path of a file. No default. Flag: `--allow-metric-labels-manifest`.
+   */
+  readonly allowMetricLabelsManifest?: string | undefined;
   /**
    * YAML file with settings: the names of flags without leading hyphens.
    *

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
@@ -36,6 +36,8 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(scenarios.files())) writeFileSync(join(folder, name), text);
   const shared = ['--api-domain=k8s.io', '--controllers=-*'];
   server = await startServer([...shared, ...scenarios.flags(folder)]);
+  // The health checks are counted once somebody asks.
+  await server.request('GET', '/readyz');
   process.env['SERVE_COMMAND'] = JSON.stringify([
     process.execPath,
     join(dirname(import.meta.dirname), 'dist/server/main.js'),

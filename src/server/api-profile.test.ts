@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { createServer, type OrchServer } from './server.ts';
+import type { OrchServer } from './server.ts';
 import type { ServerOptions } from './settings/server-options.ts';
+import { requestServer } from './testing/request-server.ts';
 
 const open: OrchServer[] = [];
 afterEach(async () => {
@@ -20,25 +20,9 @@ async function start(options: ServerOptions) {
   const lines: Line[] = [];
   const record = (level: string) => (text: string, fields: Line['fields']) => void lines.push({ level, text, fields });
   const log = { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') };
-  const server = await createServer(
-    { apiDomain: 'k8s.io', ...options },
-    { log, store: openMemoryStore({ clock: drivenClock() }) },
-  );
+  const store = openMemoryStore({ clock: drivenClock() });
+  const { server, request } = await requestServer(options, { log, store });
   open.push(server);
-  const request = async (method: string, url: string, body?: JsonObject) => {
-    const answer = await server.client.request({
-      method,
-      url,
-      headers: {
-        accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
-    });
-    const pieces: Uint8Array[] = [];
-    for await (const piece of answer.body) pieces.push(piece);
-    return { status: answer.status, text: Buffer.concat(pieces).toString() };
-  };
   const names = async (url: string) => {
     const { items } = JSON.parse((await request('GET', url)).text) as { items: { metadata: { name: string } }[] };
     return items.map(({ metadata }) => metadata.name);

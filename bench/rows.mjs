@@ -303,6 +303,35 @@ const lists = /** @type {const} */ ([
   ['in protobuf', '', 'application/vnd.orch.protobuf'],
 ]);
 
+/** A control plane without workloads against a full one: its start, and its memory at rest. @type {Row} */
+async function profile({ rounds, report }) {
+  const make = (/** @type {string} */ name) =>
+    orch(`profile-${name}`, [], [`--api-profile=${name}`, '--controllers=*']);
+  const names = ['full', 'generic'];
+  for (const name of names) (await make(name)).child.kill();
+  await sleep(300);
+  const ratios = [];
+  for (let round = 0; round < rounds; round++) {
+    /** @type {number[]} */
+    const ms = [];
+    for (const name of names) {
+      const server = await make(name);
+      ms.push(server.ms);
+      server.child.kill();
+      await sleep(300);
+    }
+    const [full = 0, generic = 0] = ms;
+    ratios.push(generic / full);
+  }
+  const ratio = median(ratios);
+  report('start to ready without workloads', ratio, '≤ 1', !(ratio > 1), 'of that with workloads');
+  const [full, generic] = [await make('full'), await make('generic')];
+  await sleep(10_000);
+  const megabytes = memory(full, 'RssAnon') - memory(generic, 'RssAnon');
+  report('idle memory that workloads take', megabytes, '> 0 MB', megabytes > 0, 'RssAnon, after 10 s');
+  for (const server of [full, generic]) server.child.kill();
+}
+
 /**
  * What the controllers of a server cost: its start, its memory at rest, and the writes of objects that no controller acts
  * on. @type {Row}
@@ -458,6 +487,7 @@ export const rows = {
   webhook,
   policies,
   controllers,
+  profile,
   entries,
   language,
   nodes,

@@ -9,7 +9,8 @@ export {
   observedAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
-export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
+export type { PolicyObject } from './bootstrap-policy/objects.ts';
+export { bootstrapPolicy } from './bootstrap-policy/policy.ts';
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
 export { certificateAuthenticator, type ExpiryObserver } from './client-certificates.ts';
 export { systemAnonymous, systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';

@@ -1,6 +1,6 @@
 import { formatGroupResource } from '../../meta/index.ts';
 import type { PolicyRule } from '../../types/rbac-v1.ts';
-import { isBinding, type PolicyObject } from './policy.ts';
+import { isBinding, type PolicyObject } from './objects.ts';
 
 /** What a component may do besides its task. */
 const ancillary = new Set(['events', 'leases', 'subjectaccessreviews', 'tokenreviews']);

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { defaultFeatures, namesFor } from '../../meta/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import type { PolicyRule } from '../../types/rbac-v1.ts';
-import { bootstrapPolicy, isBinding, type PolicyObject } from './policy.ts';
+import { isBinding, type PolicyObject } from './objects.ts';
+import { bootstrapPolicy } from './policy.ts';
 
 const compatible = bootstrapPolicy(namesFor('k8s.io'), defaultFeatures);
 const ofKind = (policy: readonly PolicyObject[], kind: string) => policy.filter((object) => object.kind === kind);

@@ -1,46 +1,12 @@
 import { expandNamesIn, type Features, type Names } from '../../meta/index.ts';
-import type { PolicyRule, RoleRef, Subject } from '../../types/rbac-v1.ts';
+import type { PolicyRule, Subject } from '../../types/rbac-v1.ts';
 import { withoutAbsent } from './absent.ts';
 import { componentRoles } from './component-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import type { DefaultNamespacedRole, DefaultRole, DefaultSubject } from './declare.ts';
 import { namespacedRoles } from './namespaced-roles.ts';
+import type { BindingObject, PolicyMetadata, PolicyObject, RoleObject, Text } from './objects.ts';
 import { metricsReader, userRoles } from './user-roles.ts';
-
-type Text = { [key: string]: string };
-
-type PolicyMetadata = {
-  name: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  labels?: Text;
-  annotations?: Text;
-};
-
-type RoleSelector = { matchLabels: Text };
-
-/** A `ClusterRole` or `Role`. */
-export type RoleObject = {
-  apiVersion: string;
-  kind: string;
-  metadata: PolicyMetadata;
-  rules?: PolicyRule[] | null;
-  aggregationRule?: { clusterRoleSelectors?: RoleSelector[] };
-};
-
-/** A `ClusterRoleBinding` or `RoleBinding`. */
-export type BindingObject = {
-  apiVersion: string;
-  kind: string;
-  metadata: PolicyMetadata;
-  subjects?: Subject[];
-  roleRef: RoleRef;
-};
-
-export type PolicyObject = RoleObject | BindingObject;
-
-export const isBinding = (object: PolicyObject): object is BindingObject => 'roleRef' in object;
 
 /** The annotation that, when it is `false`, keeps an object from being reconciled. */
 export const autoUpdate = ({ labels }: Names): string => `rbac.authorization.${labels}/autoupdate`;

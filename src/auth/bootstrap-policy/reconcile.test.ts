@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFeatures, namesFor } from '../../meta/index.ts';
 import { missingRules } from './missing-rules.ts';
-import { type BindingObject, bootstrapPolicy, isBinding, type PolicyObject, type RoleObject } from './policy.ts';
+import { type BindingObject, isBinding, type PolicyObject, type RoleObject } from './objects.ts';
+import { bootstrapPolicy } from './policy.ts';
 import { type PolicyStep, reconcilePolicy } from './reconcile.ts';
 
 const names = namesFor('k8s.io');

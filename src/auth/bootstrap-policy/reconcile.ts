@@ -1,7 +1,8 @@
 import { jsonEqual, type Names } from '../../meta/index.ts';
 import type { Subject } from '../../types/rbac-v1.ts';
 import { missingRules } from './missing-rules.ts';
-import { autoUpdate, type BindingObject, isBinding, type PolicyObject, type RoleObject } from './policy.ts';
+import { type BindingObject, isBinding, type PolicyObject, type RoleObject } from './objects.ts';
+import { autoUpdate } from './policy.ts';
 
 /** What a default object needs so that it allows at least what it should. */
 export type PolicyStep =

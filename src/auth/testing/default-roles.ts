@@ -1,5 +1,6 @@
 import type { ApiObject, Features, Names } from '../../meta/index.ts';
-import { bootstrapPolicy, isBinding, type PolicyObject } from '../bootstrap-policy/policy.ts';
+import { isBinding, type PolicyObject } from '../bootstrap-policy/objects.ts';
+import { bootstrapPolicy } from '../bootstrap-policy/policy.ts';
 import type { RbacIndex } from '../rbac/rbac-index.ts';
 
 /** Loads the default roles and bindings, and nothing else, into an index. */

@@ -143,7 +143,7 @@ describe('a deprecated version', () => {
       (await request('GET', '/metrics')).text.match(/^apiserver_requested_deprecated_apis\{.*/gm);
     await request('POST', '/apis/authorization.k8s.io/v1beta1/selfsubjectrulesreviews', { spec: {} });
     expect(await gauge()).toEqual([
-      'apiserver_requested_deprecated_apis{group="authorization.k8s.io",version="v1beta1",resource="selfsubjectrulesreviews",subresource="",removed_release="1.22"} 1',
+      'apiserver_requested_deprecated_apis{group="authorization.k8s.io",removed_release="1.22",resource="selfsubjectrulesreviews",subresource="",version="v1beta1"} 1',
     ]);
     expect((await request('DELETE', '/metrics')).text).toBe('metrics reset\n');
     expect(await gauge()).toBeNull();

@@ -389,7 +389,7 @@ it('shows deprecated APIs that were requested', async () => {
   await send('GET', '/api/v1/componentstatuses');
   const { text } = await send('GET', '/metrics');
   expect(text.match(/^apiserver_requested_deprecated_apis.*/gm)).toEqual([
-    'apiserver_requested_deprecated_apis{group="",version="v1",resource="componentstatuses",subresource="",removed_release=""} 1',
+    'apiserver_requested_deprecated_apis{group="",removed_release="",resource="componentstatuses",subresource="",version="v1"} 1',
   ]);
   await close();
 });

@@ -110,7 +110,7 @@ function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminatio
     name: 'apiserver_requested_deprecated_apis',
     stability: 'STABLE',
     help: 'Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.',
-    labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+    labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
   });
   return { terminations, aborts, deprecated };
 }
@@ -319,7 +319,7 @@ function addDeprecated(metric: ValueMetric, place: Place, { versions }: Resource
   if (deprecation === undefined) return;
   const { group, version, resource, subresource } = place;
   const { removedRelease = '' } = deprecation;
-  metric.series({ group, version, resource, subresource, removed_release: removedRelease }).value = 1;
+  metric.series({ group, removed_release: removedRelease, resource, subresource, version }).value = 1;
 }
 
 const other = 'other';

@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type DeclaredMetric, declaredMetrics as metrics } from '../testing/declared-metrics.ts';
 import { makeFixture } from '../testing/fixture.ts';
-import recorded from '../testing/reference-metrics.json' with { type: 'json' };
 
 const introduction = [
   '# Metrics',
@@ -70,7 +70,9 @@ interface ReferenceMetric {
   readonly labels: readonly string[];
   readonly buckets?: readonly string[];
 }
-const referenceMetrics: { readonly [name: string]: ReferenceMetric } = recorded;
+const referenceMetrics = JSON.parse(
+  readFileSync(new URL('../testing/reference-metrics.json', import.meta.url), 'utf8'),
+) as { readonly [name: string]: ReferenceMetric };
 
 /** Why this server does not have a metric. */
 const missing: { readonly [name: string]: string } = {

@@ -27,27 +27,23 @@ const labelEntries: FlagType<Entries> = {
   joins: true,
   parse: (value) => {
     const entries = new Map<string, string[]>();
-    let pending: string[] = [];
+    const words = value.split(',');
     let values: string[] | undefined;
-    for (const word of value.split(',')) {
+    for (const [i, word] of words.entries()) {
       const [label = '', first] = word.split(/=(.*)/s);
-      if (first === undefined) {
-        pending.push(word);
-        continue;
+      if (first !== undefined) {
+        const metric = words[i - 1] ?? '';
+        const key = `${metric},${label}`;
+        if (!metricName.test(metric) || !labelName.test(label)) return { problem: keyProblem(key) };
+        values = entries.get(key) ?? [];
+        values.push(first);
+        entries.set(key, values);
+      } else if (words[i + 1]?.includes('=') !== true) {
+        // Not the metric of the next label, but a value.
+        if (values === undefined) return { problem: keyProblem(word) };
+        values.push(word);
       }
-      const metric = pending.pop();
-      const key = metric === undefined ? label : `${metric},${label}`;
-      if (values === undefined && pending.length > 0) return { problem: keyProblem([...pending, key].join(',')) };
-      values?.push(...pending);
-      if (metric === undefined || !metricName.test(metric) || !labelName.test(label))
-        return { problem: keyProblem(key) };
-      values = entries.get(key) ?? [];
-      entries.set(key, values);
-      values.push(first);
-      pending = [];
     }
-    if (values === undefined) return { problem: 'must be <metric>,<label>=<value>,<value>' };
-    values.push(...pending);
     return { value: entries };
   },
   format: (entries) => [...entries].map(([key, values]) => `${key}=${values.join(',')}`).join(','),

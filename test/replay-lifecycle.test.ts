@@ -61,7 +61,7 @@ beforeAll(async () => {
   server = await startWith([`--token-auth-file=${tokens}`, ...scenarios.flags(folder)]);
   ({ url } = await server.listen());
   // The health checks are counted once somebody asks.
-  await server.client.request({ method: 'GET', url: '/readyz' });
+  await server.client.request({ method: 'GET', url: '/readyz', headers: {} });
   const socket = join(folder, 'starter');
   starter = createServer({ allowHalfOpen: true }, (asked) => void runFor(asked)).listen(socket);
   await listening(starter);

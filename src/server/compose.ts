@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { enabledPlugins, idlePlugins, makePlugins } from '../admission/index.ts';
+import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
 import { NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
@@ -24,7 +24,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
+import type { Names } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -50,8 +50,9 @@ import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { type ClusterIdentity, openIdentity } from './cluster/cluster-identity.ts';
 import { componentStatuses, probeOthers } from './cluster/component-status.ts';
 import { openFlowControl } from './cluster/flow-control.ts';
+import { logIdle } from './cluster/log-idle.ts';
 import type { PostStartHooks } from './cluster/post-start-hooks.ts';
-import { idleControllers, localComponents } from './cluster/run-controllers.ts';
+import { localComponents } from './cluster/run-controllers.ts';
 import { type Dependencies, type Log, logOf, type StartObserver } from './dependencies.ts';
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { usageLists } from './fake-kubelet/usage.ts';
@@ -65,8 +66,7 @@ import type { ServerSettings } from './settings/flags.ts';
 import { inFlightLimits } from './settings/in-flight-limits.ts';
 import { metricSettings } from './settings/metric-flags.ts';
 import { servedReleases } from './settings/release-flags.ts';
-import { isServed, runtimeProblem } from './settings/runtime-config.ts';
-import { absentResources } from './settings/served-resources.ts';
+import { absentResources, resourceFilter } from './settings/served-resources.ts';
 import { StartError } from './start-error.ts';
 import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
 import { describeStore, openStore } from './storage/open-store.ts';
@@ -420,32 +420,6 @@ const createObserver = (metrics: Metrics, log: Log, starting: StartObserver | un
     log.error(`${message}: run orch check, and restore a backup (docs/backup.md)`, { error: cause }),
   corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
-
-/** Logs what is enabled, and has nothing to do because its resources are not served. */
-function logIdle({ settings, names, log }: Composition, absent: ReadonlySet<string>): void {
-  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
-  const idle = new Set(idlePlugins(absent, names));
-  const plugins = enabledPlugins(enabled, disabled).filter((name) => idle.has(name));
-  const controllers = idleControllers(settings, names).map(({ name }) => name);
-  if (plugins.length + controllers.length === 0) return;
-  log.info('resources are not served: what needs them does not run', { resources: [...absent], controllers, plugins });
-}
-
-/** The filter of served resources of `--runtime-config`. @throws StartError */
-function resourceFilter(
-  { apiProfile, runtimeConfig: config }: ServerSettings,
-  names: Names,
-): NonNullable<RegistryOptions['serves']> {
-  const available = resourcesOf(apiProfile).map((definition) => ({
-    ...definition,
-    group: expandNames(definition.group, names),
-  }));
-  const problem = runtimeProblem(config, available);
-  if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  // Defined only where fake nodes report their usage.
-  const usage = `metrics.${names.domain}`;
-  return (group, version, plural) => group === usage || isServed(config, group, version, plural);
-}
 
 interface OpenedStore
   extends OpenedEncryptedStore,

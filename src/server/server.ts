@@ -331,19 +331,12 @@ interface Tasks {
   readonly hooks: PostStartHooks;
 }
 
-const nothing = async (): Promise<void> => undefined;
-/** Of a server without Services, which has none of its own. */
-const noService: ServiceReconciler = { reconcile: nothing, withdraw: nothing };
-
 /** Creates the background tasks of the server. */
 function createTasks(shared: TaskOptions, state: State): Tasks {
   const { hooks } = state;
   return {
     hooks,
-    service:
-      shared.registry.find('', 'v1', 'services') === undefined
-        ? noService
-        : createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port }),
+    service: createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port }),
     registration: createSelfRegistration({
       ...shared,
       closing: () => state.closing,

@@ -1,6 +1,6 @@
 import { formatGroupResource, ownMetric } from '../../meta/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
-import type { MetricSet, Stability } from './metric.ts';
+import type { MetricSet } from './metric.ts';
 
 /** The resources with objects, each once, in however many versions it is served. */
 function* storedResources({ resources }: Registry): Generator<Resource> {
@@ -16,6 +16,7 @@ function* storedResources({ resources }: Registry): Generator<Resource> {
 /** Declares the metrics of stored objects and watch caches. */
 export function declareCacheMetrics(set: MetricSet, registry: () => Registry): void {
   declareObjectMetrics(set, registry);
+  declareStoreEventMetrics(set, registry);
   declareWatchCacheMetrics(set, registry);
 }
 
@@ -34,18 +35,27 @@ function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {
   });
 }
 
+function declareStoreEventMetrics(set: MetricSet, registry: () => Registry): void {
+  set.observable({
+    type: 'counter',
+    name: 'apiserver_storage_events_received_total',
+    stability: 'BETA',
+    help: 'Events received from the store.',
+    labels: ['group', 'resource'],
+    *read() {
+      for (const { id, cache } of storedResources(registry())) {
+        yield [{ group: id.group, resource: id.resource }, cache.counts.received];
+      }
+    },
+  });
+}
+
 function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): void {
-  const declare = (
-    name: string,
-    type: 'counter' | 'gauge',
-    help: string,
-    read: (cache: Resource['cache']) => number,
-    stability: Stability = 'ALPHA',
-  ) =>
+  const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (cache: Resource['cache']) => number) =>
     set.observable({
       type,
       name,
-      stability,
+      stability: 'ALPHA',
       help,
       labels: ['group', 'resource'],
       *read() {
@@ -54,13 +64,6 @@ function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): voi
         }
       },
     });
-  declare(
-    'apiserver_storage_events_received_total',
-    'counter',
-    'Events received from the store.',
-    ({ counts }) => counts.received,
-    'BETA',
-  );
   declare(
     'apiserver_watch_cache_initializations_total',
     'counter',

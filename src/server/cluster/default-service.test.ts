@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../../meta/index.ts';
+import type { Resource } from '../../registry/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { silentLog } from '../dependencies.ts';
@@ -114,6 +115,7 @@ describe('the service reconciler', () => {
     const { client, names } = await start();
     const warn = vi.fn();
     const keep = createServiceReconciler({
+      registry: { find: () => ({}) as Resource },
       client,
       store: openMemoryStore({ clock: drivenClock() }),
       names,

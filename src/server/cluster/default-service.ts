@@ -14,6 +14,7 @@ import {
   jsonEqual,
   type Names,
 } from '../../meta/index.ts';
+import type { Registry } from '../../registry/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ServerSettings } from '../settings/flags.ts';
@@ -23,6 +24,7 @@ import { removeLease, renewLease, type ServerEndpoint } from './endpoint-leases.
 import { publishEndpoints } from './service-endpoints.ts';
 
 export interface ServiceReconcilerOptions {
+  readonly registry: Pick<Registry, 'find'>;
   readonly client: Client;
   readonly store: Store;
   readonly names: Names;
@@ -46,7 +48,12 @@ export interface ServiceReconciler {
   readonly withdraw: () => Promise<void>;
 }
 
+const nothing = async (): Promise<void> => undefined;
+/** Of a server without Services. */
+const noService: ServiceReconciler = { reconcile: nothing, withdraw: nothing };
+
 export function createServiceReconciler(options: ServiceReconcilerOptions): ServiceReconciler {
+  if (options.registry.find('', 'v1', 'services') === undefined) return noService;
   const { log, store } = options;
   const logged = new Set<string>();
   /** Logs each message once. */

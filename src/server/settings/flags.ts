@@ -1,19 +1,17 @@
 import { admissionPlugins } from '../../admission/index.ts';
 import { maxFakeNodes } from '../../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../../meta/index.ts';
+import { apiFlags, apiProblems } from './api-flags.ts';
 import { auditFlags } from './audit-flags.ts';
 import { authorizationFlags } from './authorization-flags.ts';
 import { certificateFlags } from './certificate-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
-import { featureSwitches, gateProblems } from './feature-gates.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
 import { metricFlags } from './metric-flags.ts';
 import { authenticationFlags, openIdFlags } from './openid-flags.ts';
 import { processFlags } from './process-flags.ts';
-import { releaseFlags, releaseProblems, servedReleases } from './release-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
-import { checkRuntimeKey } from './runtime-config.ts';
 import { storeFlags, storeProblems } from './store-flags.ts';
 import { tokenWebhookFlags } from './token-webhook-flags.ts';
 
@@ -143,20 +141,7 @@ const flags = {
     'Address block of cluster IPs, or one block per IP family; services use the first one by default. The serving certificate contains its first address.',
   ),
   serviceNodePortRange: flag('API', type.portRange, { from: 30_000, to: 32_767 }, 'Port range of node ports.'),
-  apiProfile: flag(
-    'API',
-    type.oneOf('full', 'generic'),
-    'full',
-    'Kinds to serve: `full`, or `generic` for a control plane of your own, without pods, nodes, services, workloads and storage ([versions.md](versions.md#a-control-plane-without-workloads)).',
-  ),
-  ...releaseFlags,
-  featureGates: flag('API', featureSwitches, new Map(), 'Features to enable or disable; see the table of features.'),
-  runtimeConfig: flag(
-    'API',
-    type.switches(checkRuntimeKey, true),
-    new Map(),
-    'API versions and resources to enable or disable: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The most specific key decides. By default stable versions are enabled, alpha and beta versions disabled.',
-  ),
+  ...apiFlags,
 
   enableGarbageCollector: flag(
     'API',
@@ -387,11 +372,7 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
-    ...profileProblems(settings, nameOf),
-    ...releaseProblems(settings, nameOf),
-    ...gateProblems(settings.featureGates, servedReleases(settings).emulated).map(
-      (problem) => `${nameOf('featureGates')}: ${problem}`,
-    ),
+    ...apiProblems(settings, nameOf),
     ...storeProblems(settings, nameOf),
     ...(settings.encryptionProviderConfigAutomaticReload && !isSet('encryptionProviderConfig')
       ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]
@@ -399,14 +380,6 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...leaseProblems(settings, nameOf),
   ];
 }
-
-/** The problems of settings that need kinds which the profile does not have. */
-const profileProblems = (settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] =>
-  settings.apiProfile === 'full'
-    ? []
-    : (['demo', 'fakeNodes'] as const)
-        .filter((key) => settings[key] !== false && settings[key] !== 0)
-        .map((key) => `${nameOf(key)} needs ${nameOf('apiProfile')} full: fake nodes run pods`);
 
 /** The flags of `orch serve`, and the settings of an embedded server. */
 export const serverTable: FlagTable<Settings> = { list: flagList, defaults: defaultSettings, problemsOf };

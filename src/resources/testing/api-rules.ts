@@ -36,7 +36,7 @@ export function lostVersions(
 }
 
 /** The type of a field as it is recorded. */
-export function typeText(schema: Schema): string {
+function typeText(schema: Schema): string {
   if (schema.type === 'lazy') return typeText(schema.resolve());
   if (schema.type === 'list') return `[]${typeText(schema.element)}`;
   if (schema.type === 'map') return `{}${typeText(schema.value)}`;

@@ -43,7 +43,7 @@ export const releaseFlags = {
     'API',
     release,
     undefined,
-    'Oldest API release to which the control plane can be rolled back: what is stored uses nothing that this release does not know. If not set, it is the release before `--emulated-version`.',
+    'Oldest API release to which the control plane can be rolled back. It is checked and shown in `/version` and in the metrics; the libraries of expressions do not depend on it. If not set, it is the release before `--emulated-version`.',
   ),
 };
 

@@ -1,4 +1,6 @@
-/** Encodings of bodies: JSON with exact integers, YAML and protobuf, with content negotiation and compression. */
+/** Encodings of bodies: JSON with exact integers, YAML, protobuf and CBOR, with compression. */
+export { readCborObjectInSteps, readCborPatchInSteps, selfDescribed } from './cbor.ts';
+export { cborListHead, writeCbor, writeCborInSteps } from './cbor-write.ts';
 export { acceptsGzip, compressBody, compressedFrom } from './compress.ts';
 export { type Deflated, deflate, GzipEnd, gzipEndBytes, gzipHead, inflate } from './deflated.ts';
 export {

@@ -20,18 +20,20 @@ const seed = Number(values.seed);
 const seconds = Number(values.seconds);
 const only = values.only.split(',');
 
-/** What can be chosen: a part, or a name after its part. */
+/** What can be chosen. */
 const parts = { decoders: targets, requests: generators, abuse: scenarios };
-const known = Object.entries(parts).flatMap(([part, all]) => [part, ...all.map(({ name }) => `${part}/${name}`)]);
-const unknown = only.filter((name) => !known.includes(name));
+/** The texts that choose something: its part, its name after its part, or the end of its name. */
+const textsOf = (part: string, name: string) => [part, `${part}/${name}`, name.slice(name.lastIndexOf('-') + 1)];
+const known = Object.entries(parts).flatMap(([part, all]) => all.flatMap(({ name }) => textsOf(part, name)));
+const unknown = only.filter((text) => !known.includes(text));
 if (unknown.length > 0) {
   console.error(`--only: there is no ${unknown.join(', ')}`);
   process.exit(1);
 }
 
-/** The selection within a part: everything, or the names after a slash (`decoders/codec-json`). */
+/** The selection within a part. */
 function chosen<T extends { readonly name: string }>(part: string, all: readonly T[]): readonly T[] {
-  return only.includes(part) ? all : all.filter(({ name }) => only.includes(`${part}/${name}`));
+  return all.filter(({ name }) => textsOf(part, name).some((text) => only.includes(text)));
 }
 
 say(`seed ${seed}, ${seconds} seconds`);

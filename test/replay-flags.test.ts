@@ -22,6 +22,10 @@ interface ScenariosWithFlags extends ScenarioFile {
   readonly flags: () => readonly string[];
 }
 
+/** One step has the first 300 characters of an event: where they end depends on the length of a resourceVersion. */
+const withoutEnd = (transcript: string) =>
+  transcript.replace(/(\\"operation\\":\\"Update\\",\\"api)[a-zA-Z]*(?:\\")?"/g, '$1Version"');
+
 const token = 'peer-admin-token';
 const users = `${token},peer-admin,peer-admin-uid,"system:masters"\npeer-user-token,peer-user,peer-user-uid\n`;
 
@@ -40,7 +44,7 @@ describe.skipIf(!hasProgram('openssl', 'version'))('recorded exchanges match, bu
       const { url } = await server.listen();
       const differ: unknown[] = [];
       for (const scenario of scenariosOf(name, scenarios)) {
-        await replay({ url, token }, scenario).catch((error: unknown) => differ.push(error));
+        await replay({ url, token }, scenario, undefined, withoutEnd).catch((error: unknown) => differ.push(error));
       }
       if (differ.length > 0) throw new AggregateError(differ, 'scenarios differ');
     } finally {

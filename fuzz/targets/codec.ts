@@ -3,18 +3,22 @@ import {
   parseJson,
   parseYaml,
   prettyJson,
+  readCborObjectInSteps,
+  readCborPatchInSteps,
   readProtobuf,
   strictFindings,
   stringifyJson,
   stringifyYaml,
   type TypeMeta,
+  writeCbor,
   writeProtobuf,
 } from '../../src/codec/index.ts';
 import { parseExact } from '../../src/codec/json-exact.ts';
-import { bodyCodec, metaTransforms, negotiator, patchFormat } from '../../src/http/codecs/negotiation.ts';
-import type { WireFormat } from '../../src/http/codecs/wire-codec.ts';
-import { jsonEqual } from '../../src/meta/index.ts';
+import { createCodecs } from '../../src/http/codecs/codecs.ts';
+import { bodyCodec, metaTransforms, negotiator, patchType } from '../../src/http/codecs/negotiation.ts';
+import { at, atOnce, bufferOf, jsonEqual } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
+import { findType } from '../../src/types/find-type.ts';
 import { names } from '../names.ts';
 import { protobufOf, samples } from '../samples.ts';
 import { headerSize, law, type Target } from '../target.ts';
@@ -136,17 +140,60 @@ const protobuf: Target = {
   },
 };
 
+const hex = (...items: readonly string[]) => items.map((item) => Buffer.from(item, 'hex').toString('latin1'));
+
+const cbor: Target = {
+  name: 'codec-cbor',
+  seeds: samples.map(({ apiVersion, kind, object, schema }) =>
+    bufferOf(writeCbor({ apiVersion, kind, ...object }, schema, names)),
+  ),
+  words: hex(
+    'd9d9f7',
+    'd6',
+    'c0',
+    'c1',
+    'c2',
+    '5f',
+    '7f',
+    '9f',
+    'bf',
+    'ff',
+    'f7',
+    'f97e00',
+    'fb7ff0000000000000',
+    '1b7fffffffffffffff',
+    '3bffffffffffffffff',
+    '9bffffffffffffffff',
+    '5a7fffffff',
+    '495f5f70726f746f5f5f',
+    'a1413001',
+  ),
+  generate: (random) => {
+    const value = { v: random.once(4) ? nested(random, anyJson(random)) : anyJson(random, 5) };
+    return bufferOf(writeCbor(value, undefined, names));
+  },
+  run: (bytes) => {
+    const { value } = atOnce(readCborPatchInSteps(bytes, names));
+    const again = atOnce(readCborPatchInSteps(bufferOf(writeCbor(value, undefined, names)), names)).value;
+    law(jsonEqual(again, value), 'CBOR reads back');
+    law(jsonEqual(parseJson(Buffer.from(stringifyJson(value))).value, value), 'JSON and CBOR have the same values');
+    const type = { apiVersion: at(value, 'apiVersion') as string, kind: at(value, 'kind') as string };
+    const schema = schemaFor(type);
+    if (schema === undefined) return;
+    const read = (bytes: Uint8Array) =>
+      compile(schema, names).decode(atOnce(readCborObjectInSteps(bytes, type, schema, names)).value).value;
+    const object = read(bytes);
+    law(jsonEqual(read(bufferOf(writeCbor(object, schema, names))), object), 'an object of a type reads back');
+  },
+};
+
 const acceptHeaders = text([
   'application/json',
   'application/json;as=Table;v=v1;g=meta.orch.io,application/json;q=0.5',
   'application/vnd.orch.protobuf;stream=watch, */*;q=0.1',
   'text/html, application/yaml;q=0.9;pretty=1',
 ]);
-const codecs: WireFormat[] = [
-  { mediaTypes: ['application/json'], tables: true, watch: {} },
-  { mediaTypes: ['application/yaml'], tables: true, watch: undefined },
-  { mediaTypes: [names.protobufMediaType], tables: false, watch: {} },
-];
+const { all: codecs, patches } = createCodecs({ findType, names, cbor: true });
 const offer = {
   codecs,
   listed: codecs,
@@ -177,9 +224,9 @@ const contentType: Target = {
     try {
       bodyCodec(header, offer);
     } finally {
-      patchFormat(header, { strategic: true });
+      patchType(header, patches, { strategic: true });
     }
   },
 };
 
-export const codecTargets: readonly Target[] = [json, exactJson, yaml, protobuf, negotiation, contentType];
+export const codecTargets: readonly Target[] = [json, exactJson, yaml, protobuf, cbor, negotiation, contentType];

@@ -33,6 +33,8 @@ export interface Call {
   readonly warn: (text: string) => void;
   /** Records what the events of an audited request say. */
   readonly audit: AuditContext | undefined;
+  /** Tells that the path and the verb are served: from now on, an error has one of the encodings of the resource. */
+  readonly reached: () => void;
   /** Records the stages of the request. */
   readonly stages: Stages;
   /** The turns in which long work of the request runs. */
@@ -79,6 +81,8 @@ export interface Aggregation {
 export interface Serving extends HandlerOptions {
   readonly codecs: Codecs;
   readonly answerFailure: AnswerFailure;
+  /** The same for a request that has reached its resource. */
+  readonly answerResourceFailure: AnswerFailure;
   /** Throws 403 unless the user is also authorized for this verb on the resource of the call. */
   readonly permit: (call: Call, verb: string) => Promise<void>;
 }

@@ -11,7 +11,7 @@ import {
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
-import { failureAnswers } from './codecs/negotiation.ts';
+import { type AnswerFailure, failureAnswers } from './codecs/negotiation.ts';
 import { type FlowClass, flowClassOf, isHealthCheck } from './flow-class.ts';
 import { impersonate } from './impersonate.ts';
 import { Reservation } from './limits.ts';
@@ -42,7 +42,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const id = auditIdOf(request, random);
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress = beginProgress(started, id, clock);
+    const progress = beginProgress(started, id, serving);
     const { stages } = progress;
     let warnings: Warnings | undefined;
     const warn = (text: string) => {
@@ -92,7 +92,23 @@ export function createHandler(options: HandlerOptions): Handler {
       stages.enter(Stage.authorization);
       await authorizeRequest(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, id, info, resource, user, series, reservation, warn, audit, stages, turns };
+      const reached = () => {
+        progress.answerFailure = serving.answerResourceFailure;
+      };
+      const call: Call = {
+        request,
+        id,
+        info,
+        resource,
+        user,
+        series,
+        reservation,
+        warn,
+        audit,
+        reached,
+        stages,
+        turns,
+      };
       response = await (relay ?? (path === undefined ? nonResource : verbs))(call);
       if (response.status === 101) response = { ...response, turns };
       if (flowClass === 'readOnly' && (isStreamed(response.body) || response.body.length > maxUncompressedBytes)) {
@@ -101,7 +117,7 @@ export function createHandler(options: HandlerOptions): Handler {
     } catch (error) {
       progress.terminated = error instanceof Overload || isTimeout(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
-      response = errorAnswer(serving, request, progress, error, audit);
+      response = errorAnswer(options, request, progress, error, audit);
     }
     const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
     if (recording !== undefined) await recording;
@@ -120,12 +136,13 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 function createServing(options: HandlerOptions): Serving {
-  const { AuthorizeWithSelectors: withSelectors } = options.registry.features;
-  const codecs = createCodecs(options);
+  const { AuthorizeWithSelectors: withSelectors, CBORServingAndStorage: cbor } = options.registry.features;
+  const codecs = createCodecs({ ...options, cbor });
   return {
     ...options,
     codecs,
-    answerFailure: failureAnswers(codecs.all),
+    answerFailure: failureAnswers(codecs.documents),
+    answerResourceFailure: failureAnswers(codecs.all),
     permit: ({ info, user }, verb) =>
       authorizeRequest({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
   };
@@ -198,6 +215,7 @@ interface Progress {
   /** The Audit-ID. */
   readonly id: string;
   readonly stages: Stages;
+  answerFailure: AnswerFailure;
   info: RequestInfo;
   user: User | undefined;
   series: RequestSeries | undefined;
@@ -207,10 +225,11 @@ interface Progress {
   terminated: boolean;
 }
 
-const beginProgress = (started: number, id: string, clock: HandlerOptions['clock']): Progress => ({
+const beginProgress = (started: number, id: string, { clock, answerFailure }: Serving): Progress => ({
   started,
   id,
   stages: new Stages(clock),
+  answerFailure,
   info: unknownRequest,
   user: undefined,
   series: undefined,
@@ -348,9 +367,9 @@ let failures = 0;
 
 /** The response to an error. An unexpected error is logged with a number, and the response has this number only. */
 function errorAnswer(
-  { log, answerFailure }: Serving,
+  { log }: HandlerOptions,
   request: ApiRequest,
-  { info, id: auditID }: Progress,
+  { answerFailure, info, id: auditID }: Progress,
   error: unknown,
   audit: AuditContext | undefined,
 ): ApiResponse {

@@ -38,13 +38,13 @@ describe('lists', () => {
     expect(answer.text).toContain('üü');
   });
 
-  it.each(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])(
+  it.each(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf', 'application/cbor'])(
     'are encoded in turns, a few for each chunk: %s',
     async (type) => {
       const turns = new EveryStep();
       const resource = server.registry.find('', 'v1', 'configmaps') as Resource;
       const target: Target = { resource, version: 'v1', namespace: 'default', name: '', subresource: '' };
-      const codec = createCodecs({ findType, names: namesFor('k8s.io') }).all.find(({ mediaTypes }) =>
+      const codec = createCodecs({ findType, names: namesFor('k8s.io'), cbor: true }).all.find(({ mediaTypes }) =>
         mediaTypes.includes(type),
       );
       const list = await server.registry.list(target, {});

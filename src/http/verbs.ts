@@ -36,7 +36,7 @@ import {
   type Negotiated,
   type Negotiation,
   type Offered,
-  patchFormat,
+  patchType,
   type Transform,
   valueAnswer,
 } from './codecs/negotiation.ts';
@@ -62,15 +62,17 @@ interface Verbs extends Serving {
 /** Serves requests for resources. Throws StatusError. */
 export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
   const { names, registry, codecs, findType } = options;
-  const negotiation = createNegotiation(codecs.all, codecs.all, names);
+  const negotiation = createNegotiation(codecs.all, codecs.all, names, { routed: true });
   const verbs: Verbs = {
     ...options,
     negotiation,
     optionBodies: negotiation.bodies,
     deleteOptionsType: compile(builtInSchema(findType, deleteOptionsKind) as StructSchema, names),
   };
-  const customCodecs = codecs.all.filter(({ customResources }) => customResources);
-  const customVerbs: Verbs = { ...verbs, negotiation: createNegotiation(customCodecs, codecs.all, names) };
+  const customVerbs: Verbs = {
+    ...verbs,
+    negotiation: createNegotiation(codecs.custom, codecs.all, names, { routed: false }),
+  };
   const builtInVersions = new Set(
     registry.resources
       .flatMap(({ versions }) => [...versions.values()])
@@ -99,6 +101,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (connection !== undefined) return connectAnswer(options, call, target, connection);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
+    call.reached();
     return serve(version !== undefined && builtInVersions.has(version) ? verbs : customVerbs, call, target);
   };
 }
@@ -201,11 +204,11 @@ const servers: { readonly [verb: string]: Serve } = {
 
   async patch(verbs, call, target) {
     const strategic = target.resource.definition.custom === undefined;
-    const format = patchFormat(call.request.headers['content-type'], { strategic });
+    const type = patchType(call.request.headers['content-type'], verbs.codecs.patches, { strategic });
     const form = verbs.negotiation.objects(call.request, call.info);
-    const options = writeOptions(call, verbs.names, format === 'apply' ? 'apply' : 'patch');
+    const options = writeOptions(call, verbs.names, type.format === 'apply' ? 'apply' : 'patch');
     call.stages.enter(Stage.body);
-    const change = await readPatch(call, format, verbs.codecs);
+    const change = await readPatch(call, type);
     if (call.audit !== undefined && change.malformed === undefined) {
       await call.audit.requestValue(change.patch, call.turns);
     }

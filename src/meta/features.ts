@@ -35,6 +35,7 @@ export const featureGates = {
     'a node reads its own Node object and its own pods only, in the authorization mode Node',
   ),
   AuthorizeWithSelectors: beta('authorizers and access reviews get field and label selectors'),
+  CBORServingAndStorage: alpha('requests and responses may be CBOR; objects are stored as JSON all the same'),
   ClusterTrustBundle: beta('ClusterTrustBundles are served in the versions that `--runtime-config` enables', off),
   ClusterTrustBundleProjection: beta(field('volumes[].projected.sources[].clusterTrustBundle'), off),
   ContainerStopSignals: alpha(field('lifecycle.stopSignal')),

@@ -8,7 +8,7 @@ const rows: readonly Row[] = [
     'alpha',
     false,
     false,
-    `APIServingWithRoutine CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR CloudControllerManagerWebhook
+    `APIServingWithRoutine ClientsAllowCBOR ClientsPreferCBOR CloudControllerManagerWebhook
      ComponentFlagz ComponentStatusz CPUManagerPolicyAlphaOptions CSIVolumeHealth CustomCPUCFSQuotaPeriod 
      EventedPLEG ExternalServiceAccountTokenSigner
      HPAScaleToZero InformerResourceVersion InPlacePodVerticalScalingExclusiveCPUs InTreePluginPortworxUnregister

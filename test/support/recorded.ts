@@ -45,7 +45,7 @@ const files = readdirSync(join(folder, 'scenarios')).map((file) => file.replace(
 /** The files whose scenarios need identity providers or webhooks, and a server with flags of their own. */
 export const filesWithProviders = files.filter((file) => file.startsWith('providers-'));
 /** The files whose scenarios need a server with flags of their own, and no providers. */
-export const filesWithFlags = files.filter((file) => file.startsWith('flowcontrol'));
+export const filesWithFlags = files.filter((file) => /^(?:cbor|flowcontrol)/.test(file));
 /** The files with a test of their own, which starts a server with the flags that they name. */
 const filesWithTests = ['aggregation', 'lifecycle'];
 const plain = files.filter((file) => ![...filesWithProviders, ...filesWithFlags, ...filesWithTests].includes(file));

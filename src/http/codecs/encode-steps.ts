@@ -1,10 +1,26 @@
 import { readOwnJson, readOwnJsonInSteps } from '../../codec/index.ts';
 import { type ByteString, decodeText, inTurns, type JsonObject, type Steps, type Turns } from '../../meta/index.ts';
-import { largeBytes } from '../../registry/index.ts';
+import {
+  type CachedObject,
+  largeBytes,
+  type Representation,
+  readForRepresentation,
+  representObject,
+  type Target,
+} from '../../registry/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
 
 /** The object of JSON that this server wrote. */
 export const readOwnBytes = (json: ByteString): JsonObject => readOwnJson(decodeText(json)) as JsonObject;
+
+/** The value of a representation of an object. */
+export function* valueInSteps(target: Target, object: CachedObject, view: Representation): Steps<JsonObject> {
+  const json = representObject(target, object, view, yield* readForRepresentation(target, object, view));
+  yield;
+  const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
+  yield;
+  return value;
+}
 
 /** Encodes the object of JSON that this server wrote: a large one in turns, and in steps if the encoding has some. */
 export function fromJson(

@@ -20,7 +20,8 @@ import type { WatchCodec, WireCodec } from './wire-codec.ts';
 
 /** One event on each line. */
 const watch: WatchCodec = {
-  parameters: '',
+  listed: 'application/json;stream=watch',
+  contentType: (mediaType) => mediaType,
   text: true,
   encodeFrame: representEvent,
   encodeFrameInSteps: representEventInSteps,
@@ -32,8 +33,7 @@ const common = {
   mediaTypes: ['application/json'],
   tables: true,
   watch,
-  customResources: true,
-  envelope: false,
+  completeErrors: false,
   decode: (body: Uint8Array) => parseJson(body),
   decodeInSteps: (body: Uint8Array) => parseJsonInSteps(body),
 } as const;

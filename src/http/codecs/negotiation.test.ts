@@ -1,22 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor, type StatusError } from '../../meta/index.ts';
+import { findType } from '../../types/find-type.ts';
+import { createCodecs } from './codecs.ts';
 import {
   bodyCodec,
   metaTransforms,
   negotiator,
   type Offer,
-  patchFormat,
+  patchType,
   preferredMediaType,
   wantsPretty,
 } from './negotiation.ts';
 
-const json = { name: 'json', mediaTypes: ['application/json'], tables: true, watch: {} } as const;
+const json = {
+  name: 'json',
+  mediaTypes: ['application/json'],
+  tables: true,
+  watch: { listed: 'application/json;stream=watch' },
+} as const;
 const yaml = { name: 'yaml', mediaTypes: ['application/yaml'], tables: true, watch: undefined } as const;
 const protobuf = {
   name: 'protobuf',
   mediaTypes: ['application/vnd.kubernetes.protobuf'],
   tables: false,
-  watch: {},
+  watch: { listed: 'application/vnd.kubernetes.protobuf;stream=watch' },
 } as const;
 const ownProtobuf = { ...protobuf, mediaTypes: ['application/vnd.orch.protobuf', ...protobuf.mediaTypes] } as const;
 
@@ -152,11 +159,13 @@ describe('Content-Type', () => {
     }
   });
   it('determines the patch format, and is 415 for others as recorded', () => {
-    expect(patchFormat('application/merge-patch+json; charset=utf-8', { strategic: true })).toBe('merge');
-    expect(patchFormat('application/apply-patch+yaml', { strategic: false })).toBe('apply');
-    const plain = refusal(() => patchFormat('application/json', { strategic: true }));
+    const { patches } = createCodecs({ findType, names });
+    const formatOf = (type: string, strategic: boolean) => patchType(type, patches, { strategic }).format;
+    expect(formatOf('application/merge-patch+json; charset=utf-8', true)).toBe('merge');
+    expect(formatOf('application/apply-patch+yaml', false)).toBe('apply');
+    const plain = refusal(() => formatOf('application/json', true));
     expect([plain.code, plain.message, plain.details]).toEqual([415, '415: Unsupported Media Type', {}]);
-    expect(refusal(() => patchFormat('application/strategic-merge-patch+json', { strategic: false })).message).toBe(
+    expect(refusal(() => formatOf('application/strategic-merge-patch+json', false)).message).toBe(
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     );
   });

@@ -1,9 +1,16 @@
 import { type JsonObject, type Names, StatusError, statusError } from '../../meta/index.ts';
 import type { RequestInfo } from '../request-info.ts';
 import type { ApiRequest, ApiResponse, RequestHeaders } from '../types.ts';
-import type { StreamingCodec, WireCodec, WireFormat } from './wire-codec.ts';
+import type { BodyReader, StreamingCodec, WireCodec, WireFormat } from './wire-codec.ts';
 
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
+
+/** A media type of patches. */
+export interface PatchType {
+  readonly mediaType: string;
+  readonly format: PatchFormat;
+  readonly reader: BodyReader;
+}
 
 /** Another kind that a client can request instead of the object's own: `;as=Table;g=meta.<domain>;v=v1`. */
 export interface Transform {
@@ -93,10 +100,10 @@ export function preferredMediaType<T extends string>(accept: string | undefined,
 function choose<T extends WireFormat>(accept: string, offer: Offer<T>): Accepted<T> {
   const clauses = parseAccept(accept);
   const listed = offer.listed.map(({ mediaTypes: [name] }) => name);
-  const known = offer.listed.flatMap(({ mediaTypes }) => mediaTypes);
+  const streams = offer.route === 'streams' ? offer.listed.flatMap(({ watch }) => watch?.listed ?? []) : [];
+  const known = [...offer.listed.flatMap(({ mediaTypes }) => mediaTypes), ...streams];
   if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || known.includes(range))) {
-    const streaming = offer.route === 'plain' ? [] : offer.listed.filter(({ watch }) => watch !== undefined);
-    throw statusError.notAcceptable([...listed, ...streaming.map(({ mediaTypes: [name] }) => `${name};stream=watch`)]);
+    throw statusError.notAcceptable([...listed, ...streams]);
   }
   for (const clause of clauses) {
     for (const codec of offer.codecs) {
@@ -181,25 +188,20 @@ export function bodyCodec<T extends WireFormat>(
   throw statusError.unsupportedMediaType(listed.map(({ mediaTypes: [first] }) => first));
 }
 
-const PATCHES: ReadonlyMap<string, PatchFormat> = new Map([
-  ['application/json-patch+json', 'json'],
-  ['application/merge-patch+json', 'merge'],
-  ['application/strategic-merge-patch+json', 'strategic'],
-  ['application/apply-patch+yaml', 'apply'],
-]);
-
 /**
- * The format of a patch by its Content-Type. Custom resources have no `strategic` one.
+ * The type of a patch, one of `types`, by its Content-Type. Custom resources have no `strategic` one.
  * @throws StatusError 415
  */
-export function patchFormat(contentType: string | undefined, { strategic }: { strategic: boolean }): PatchFormat {
+export function patchType<T extends Pick<PatchType, 'mediaType' | 'format'>>(
+  contentType: string | undefined,
+  types: readonly T[],
+  { strategic }: { strategic: boolean },
+): T {
   const name = essence(contentType);
-  const found = PATCHES.get(name);
-  if (found !== undefined && (strategic || found !== 'strategic')) return found;
-  if (!strategic) {
-    const known = [...PATCHES].filter(([, format]) => format !== 'strategic');
-    throw statusError.unsupportedMediaType(known.map(([type]) => type));
-  }
+  const allowed = types.filter(({ format }) => strategic || format !== 'strategic');
+  const found = allowed.find(({ mediaType }) => mediaType === name);
+  if (found !== undefined) return found;
+  if (!strategic) throw statusError.unsupportedMediaType(allowed.map(({ mediaType }) => mediaType));
   throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
 
@@ -255,12 +257,16 @@ function negotiateObjects(
 }
 
 /** For watches, which are never pretty. The Content-Type has the parameters of the stream. */
-function negotiateWatches({ codecs, listed }: Offered, transforms: readonly Transform[]): Negotiate<StreamingCodec> {
+function negotiateWatches(
+  { codecs, listed }: Offered,
+  route: Offer<WireCodec>['route'],
+  transforms: readonly Transform[],
+): Negotiate<StreamingCodec> {
   const streamingCodecs = codecs.filter((codec): codec is StreamingCodec => codec.watch !== undefined);
-  const offer = { codecs: streamingCodecs, listed, watchable: true, route: 'streams', transforms } as const;
+  const offer = { codecs: streamingCodecs, listed, watchable: true, route, transforms };
   const accept = negotiator<WireCodec, Negotiated<StreamingCodec>>(offer, ({ codec, mediaType, as }) => {
     const streaming = codec as StreamingCodec;
-    return { codec: streaming, headers: headersOf(mediaType + streaming.watch.parameters), as };
+    return { codec: streaming, headers: headersOf(streaming.watch.contentType(mediaType)), as };
   });
   return ({ headers }) => accept(headers['accept']);
 }
@@ -275,21 +281,24 @@ export interface Negotiation {
   readonly watches: Negotiate<StreamingCodec>;
 }
 
-/** `codecs` encode the resource, `listed` are all codecs. */
+/** `codecs` encode the resource, `listed` are all codecs. Custom resources are not `routed`: see {@link Offer.route}. */
 export function createNegotiation(
   codecs: readonly WireCodec[],
   listed: readonly WireCodec[],
   names: Names,
+  { routed }: { readonly routed: boolean },
 ): Negotiation {
   const bodies: Offered = { codecs, listed };
+  const plain = routed ? 'plain' : 'none';
+  const streams = routed ? 'streams' : 'none';
   const transforms = metaTransforms(names);
   const metadata = transforms.filter(({ kind }) => kind !== 'Table');
   return {
     bodies,
-    objects: negotiateObjects(bodies, 'plain', transforms),
-    unread: negotiateObjects(bodies, 'plain', metadata),
-    lists: negotiateObjects(bodies, 'streams', transforms),
-    watches: negotiateWatches(bodies, transforms),
+    objects: negotiateObjects(bodies, plain, transforms),
+    unread: negotiateObjects(bodies, plain, metadata),
+    lists: negotiateObjects(bodies, streams, transforms),
+    watches: negotiateWatches(bodies, streams, transforms),
   };
 }
 

@@ -1,7 +1,6 @@
 import {
   frameProtobufWatch,
   ProtobufList,
-  readOwnJsonInSteps,
   readProtobuf,
   readProtobufInSteps,
   type TypeMeta,
@@ -12,9 +11,7 @@ import {
 import {
   type ByteString,
   compatibleDomain,
-  decodeText,
   inTurns,
-  type Json,
   type JsonObject,
   type Names,
   namesFor,
@@ -25,22 +22,18 @@ import {
 import {
   type CachedObject,
   largeBytes,
-  largeEventBytes,
   listFields,
   type ObjectList,
   type Representation,
-  readForRepresentation,
-  representEvent,
   representObject,
-  type StreamEvent,
   type Target,
 } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
-import { MadeOnce } from '../documents/made-once.ts';
 import { builtInSchema, type FindType } from '../openapi/built-in-types.ts';
 import type { ApiResponse } from '../types.ts';
-import { fromJson, readOwnBytes } from './encode-steps.ts';
-import type { StreamingCodec, WatchCodec } from './wire-codec.ts';
+import { fromJson, readOwnBytes, valueInSteps } from './encode-steps.ts';
+import { watchOfValues } from './watch-of-values.ts';
+import type { StreamingCodec } from './wire-codec.ts';
 
 /** Protobuf in the envelope `runtime.Unknown`, for the objects of built-in types. */
 export function protobufCodec(findType: FindType, names: Names): StreamingCodec {
@@ -65,9 +58,16 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
   return {
     mediaTypes: mediaTypes(names),
     tables: false,
-    watch: watchCodec(encode, encodeInSteps),
-    customResources: false,
-    envelope: true,
+    watch: watchOfValues({
+      listed: `${names.protobufMediaType};stream=watch`,
+      contentType: (mediaType) => `${mediaType};stream=watch`,
+      frame: (type, object) => frameProtobufWatch(type, encode(object)),
+      *frameInSteps(type, object) {
+        return frameProtobufWatch(type, yield* encodeInSteps(object));
+      },
+      payload: (frame) => unframed(frame as Uint8Array),
+    }),
+    completeErrors: true,
     decode: (body, _user, expected) => readProtobuf(body, expected, schemaFor, names),
     decodeInSteps: (body, expected) => readProtobufInSteps(body, expected, schemaFor, names),
     // Some discovery documents have no apiVersion in JSON.
@@ -95,14 +95,6 @@ function* itemInSteps(
   view: Representation,
 ): Steps<ByteString> {
   return yield* written.itemInSteps(yield* valueInSteps(target, object, view));
-}
-
-function* valueInSteps(target: Target, object: CachedObject, view: Representation): Steps<JsonObject> {
-  const json = representObject(target, object, view, yield* readForRepresentation(target, object, view));
-  yield;
-  const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
-  yield;
-  return value;
 }
 
 type ListFields = TypeMeta & { readonly metadata: JsonObject };
@@ -191,87 +183,4 @@ async function* streamItems(
     if (turns.over) await turns.next();
   }
   yield (chunk + tail) as ByteString;
-}
-
-// Watches
-
-/** How many bytes of recent frames are kept for other watchers. */
-const recentBytes = 4 * 1024 * 1024;
-
-function watchCodec(
-  encode: (value: JsonObject) => Uint8Array,
-  encodeInSteps: (value: JsonObject) => Steps<Uint8Array>,
-): WatchCodec {
-  const recent = new RecentFrames();
-  return {
-    parameters: ';stream=watch',
-    text: false,
-    encodeFrame: (target, event, view) =>
-      recent.frame(event, representationOf(target, view), () =>
-        frameProtobufWatch(event.type, encode(eventObject(target, event, view))),
-      ),
-    encodeFrameInSteps: (target, event, view) =>
-      recent.frameInSteps(event, representationOf(target, view), (object) =>
-        frameInSteps(target, event, object, view, encodeInSteps),
-      ),
-    encodeError: (status) => frameProtobufWatch('ERROR', encode(status)),
-    payload: (frame) => unframed(frame as Uint8Array),
-  };
-}
-
-const representationOf = ({ resource, version }: Target, view: Representation): string =>
-  `${resource.definition.group}/${version} ${view.as}`;
-
-const eventObject = (target: Target, event: StreamEvent, view: Representation): JsonObject =>
-  (readOwnBytes(representEvent(target, event, view, false)) as { readonly object: Json })['object'] as JsonObject;
-
-function* frameInSteps(
-  target: Target,
-  { type }: StreamEvent,
-  object: CachedObject,
-  view: Representation,
-  encodeInSteps: (value: JsonObject) => Steps<Uint8Array>,
-): Steps<Uint8Array> {
-  const value = yield* valueInSteps(target, object, view);
-  return frameProtobufWatch(type, yield* encodeInSteps(value));
-}
-
-/** The frames of recent events, so that an event is encoded once for all watchers of a representation. */
-class RecentFrames {
-  readonly #byRepresentation = new Map<string, Map<StreamEvent, Uint8Array | MadeOnce<Uint8Array>>>();
-  #bytes = 0;
-
-  frame(event: StreamEvent, representation: string, encode: () => Uint8Array): Uint8Array {
-    const found = this.#byRepresentation.get(representation)?.get(event);
-    if (found instanceof Uint8Array) return found;
-    const frame = encode();
-    this.#add(event, representation, frame, frame.length);
-    return frame;
-  }
-
-  /** The frame of a large event in the steps that are left; undefined for another event. */
-  frameInSteps(
-    event: StreamEvent,
-    representation: string,
-    encode: (object: CachedObject) => Steps<Uint8Array>,
-  ): Steps<Uint8Array> | undefined {
-    const { object } = event;
-    if (object === undefined || object.bytes.length < largeEventBytes) return undefined;
-    const found = this.#byRepresentation.get(representation)?.get(event);
-    if (found instanceof MadeOnce) return found.steps();
-    const made = new MadeOnce(() => encode(object));
-    // JSON is longer than protobuf.
-    this.#add(event, representation, made, object.bytes.length);
-    return made.steps();
-  }
-
-  #add(event: StreamEvent, representation: string, frame: Uint8Array | MadeOnce<Uint8Array>, bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes > recentBytes) {
-      this.#byRepresentation.clear();
-      this.#bytes = bytes;
-    }
-    const frames = this.#byRepresentation.get(representation) ?? new Map();
-    this.#byRepresentation.set(representation, frames.set(event, frame));
-  }
 }

@@ -21,21 +21,12 @@ export interface WireFormat {
   readonly mediaTypes: readonly [string, ...string[]];
   /** Whether the codec can encode a Table. */
   readonly tables: boolean;
-  /** The encoding of watch events; undefined when the codec has none. */
-  readonly watch: object | undefined;
+  /** The encoding of watch events; undefined when the codec has none. `listed`: its name in error messages. */
+  readonly watch: { readonly listed: string } | undefined;
 }
 
-export interface WireCodec extends WireFormat {
-  readonly watch: WatchCodec | undefined;
-  /** The same encoding with line feeds and indentation, for people. */
-  readonly pretty?: WireCodec;
-  /** Needs no built-in type: encodes custom resources too. */
-  readonly customResources: boolean;
-  /**
-   * Encodes apiVersion and kind in an envelope around the object, so that `decode` finds them itself and its errors are
-   * complete. Without one they are fields of the decoded value.
-   */
-  readonly envelope: boolean;
+/** Reads bodies in one encoding. */
+export interface BodyReader {
   /**
    * The body that a user of that name has sent, read in the turns of the request where a thread has a part in it.
    * `expected` is what an envelope without a type holds.
@@ -44,6 +35,14 @@ export interface WireCodec extends WireFormat {
   decode(body: Uint8Array, user: string, expected: TypeMeta, turns: Turns): ParsedBody | Promise<ParsedBody>;
   /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
   decodeInSteps?(body: Uint8Array, expected: TypeMeta): Steps<ParsedBody | undefined> | undefined;
+}
+
+export interface WireCodec extends WireFormat, BodyReader {
+  readonly watch: WatchCodec | undefined;
+  /** The same encoding with line feeds and indentation, for people. */
+  readonly pretty?: WireCodec;
+  /** The errors of `decode` name the expected kind and are complete. */
+  readonly completeErrors: boolean;
   /** An object that is not stored, such as a Status or a discovery document. */
   encodeValue(value: JsonObject): Chunk;
   /** The same in steps, where the codec has some. */
@@ -54,8 +53,10 @@ export interface WireCodec extends WireFormat {
 
 /** How a codec writes the events of a watch. */
 export interface WatchCodec {
-  /** The parameters of the Content-Type: `;stream=watch`, or empty. */
-  readonly parameters: string;
+  /** The media type in messages: `application/json;stream=watch`. */
+  readonly listed: string;
+  /** The Content-Type of a watch for which the client has accepted this media type. */
+  contentType(mediaType: string): string;
   /** Frames are text: WebSocket sends them as text messages. */
   readonly text: boolean;
   /** An event with its framing. `first`: the first event of its watch, which has the column definitions of a table. */

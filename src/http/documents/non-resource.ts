@@ -47,8 +47,8 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   const { registry, names, health, metrics, profiler, flags, flowControl } = options;
   const { openId = new Map<string, OpenIdDocument>() } = options;
   const groups = createApiGroups(registry, options.aggregation?.registrations ?? nothingRegistered);
-  const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
-  const { all: codecs } = createCodecs(options);
+  const { CBORServingAndStorage: cbor, OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
+  const { documents: codecs } = createCodecs(options);
   const { discoveryAggregated } = metrics;
   const discovery = createDiscovery(groups, names, codecs, options.serverAddress, hashes, discoveryAggregated);
   const openApi = createOpenApi({
@@ -59,6 +59,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     describe: withDeprecations(options.describe, registry),
     relay: options.aggregation?.answer,
     enums,
+    cbor,
   });
   const isBuiltIn = builtInGroups(registry);
   const version = prettyAnswer(200, options.version);

@@ -14,11 +14,10 @@ import {
   type Turns,
   type User,
 } from '../../meta/index.ts';
-import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../../registry/index.ts';
+import { type Change, largeBytes, type ObjectBody } from '../../registry/index.ts';
 import type { CompiledType } from '../../schema/index.ts';
-import type { Codecs } from '../codecs/codecs.ts';
-import { bodyCodec, type Offered } from '../codecs/negotiation.ts';
-import type { WireCodec } from '../codecs/wire-codec.ts';
+import { bodyCodec, type Offered, type PatchType } from '../codecs/negotiation.ts';
+import type { BodyReader, WireCodec } from '../codecs/wire-codec.ts';
 import type { Reservation } from '../limits.ts';
 import type { ApiRequest } from '../types.ts';
 
@@ -72,16 +71,16 @@ const anyType: TypeMeta = { apiVersion: '', kind: '' };
 /** The value of a body; that of a large one is read in the turns of the request. */
 async function parsed(
   { turns, user }: Sent,
-  codec: WireCodec,
+  reader: BodyReader,
   bytes: Uint8Array,
   expected: TypeMeta,
 ): Promise<ParsedBody> {
-  const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes, expected);
+  const steps = bytes.length < largeBytes ? undefined : reader.decodeInSteps?.(bytes, expected);
   const body = steps === undefined ? undefined : await inTurns(steps, turns);
-  return body ?? codec.decode(bytes, user.name, expected, turns);
+  return body ?? reader.decode(bytes, user.name, expected, turns);
 }
 
-/** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */
+/** The object in a body. An error is completed by `unrecognized`, unless the codec does that itself. */
 async function decodeObject(
   sent: Sent,
   codec: WireCodec,
@@ -93,7 +92,7 @@ async function decodeObject(
     const body = await parsed(sent, codec, bytes, expected);
     return { ...body, value: objectIn(body.value) };
   } catch (error) {
-    if (codec.envelope || !(error instanceof StatusError) || error.code !== 400) throw error;
+    if (codec.completeErrors || !(error instanceof StatusError) || error.code !== 400) throw error;
     throw unrecognized(error);
   }
 }
@@ -118,16 +117,15 @@ function objectIn(value: Json): JsonObject {
   return value;
 }
 
-/** A patch in that format. A malformed one is reported later, when its object is known. Throws 408, 413 or 429. */
+/** A patch of that type. A malformed one is reported later, when its object is known. Throws 408, 413 or 429. */
 export async function readPatch(
   sent: Sent,
-  format: PatchFormat,
-  { json, yaml }: Codecs,
+  { format, reader }: PatchType,
 ): Promise<Change & { readonly verb: 'patch' }> {
   const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
-    const body = await parsed(sent, format === 'apply' ? yaml : json, bytes, anyType);
+    const body = await parsed(sent, reader, bytes, anyType);
     return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;

@@ -135,6 +135,7 @@ it.each([jsonV2, protobufV2, jsonV3, protobufV3])('are made in steps: $dialect $
     version: {},
     findType,
     enums: true,
+    cbor: false,
     describe: describeType,
     kinds: new Map(),
   };

@@ -12,7 +12,10 @@ import { type RemoteFields, remoteFields } from './openapi-remote.ts';
 import { declaredSchemas, isKnown, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
 
 /** What documents are made from. */
-export interface FragmentWriter extends SchemaWriter, About {}
+export interface FragmentWriter extends SchemaWriter, About {
+  /** Resources are served in CBOR, too. */
+  readonly cbor: boolean;
+}
 
 /** A fragment of schemas, and their names. */
 interface Schemas extends Fragment {
@@ -155,10 +158,10 @@ export class OpenApiFragments {
   }
 
   #resourcePaths(version: ServedVersion, served: ServedResource, encoding: Encoding) {
-    const { names } = this.#writer;
+    const { names, cbor } = this.#writer;
     const known = isKnown(this.#writer, [served]);
     function* fields(): Fields {
-      yield* sorted(resourcePaths(version, served, { names, dialect: encoding.dialect, known }));
+      yield* sorted(resourcePaths(version, served, { names, dialect: encoding.dialect, cbor, known }));
     }
     return this.#fragment(served.resource, `${version.version} paths`, fields, encoding, 'paths', false);
   }
@@ -184,14 +187,15 @@ export class OpenApiFragments {
   /** The paths of built-in versions, with which a document begins. */
   #builtInPaths(versions: readonly ServedVersion[], encoding: Encoding) {
     const writer = this.#writer;
+    const { names, cbor } = writer;
     const { dialect } = encoding;
     function* fields(): Fields {
       if (dialect === 'v2') yield versionPath;
       for (const version of versions) {
         const known = isKnown(writer, version.resources);
-        const all = [rootPath(version, writer.names, dialect)];
+        const all = [rootPath(version, names, dialect)];
         for (const served of version.resources) {
-          for (const path of resourcePaths(version, served, { names: writer.names, dialect, known })) all.push(path);
+          for (const path of resourcePaths(version, served, { names, dialect, cbor, known })) all.push(path);
           yield;
         }
         yield* sorted(all);

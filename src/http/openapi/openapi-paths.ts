@@ -38,13 +38,15 @@ type Paths = [path: string, item: JsonObject][];
 export interface PathWriter {
   readonly names: Names;
   readonly dialect: Dialect;
+  /** Resources are served in CBOR, too. */
+  readonly cbor: boolean;
   /** Whether a type has a schema in the document. */
   readonly known: (typeName: string) => boolean;
 }
 
 /** The path at which a group version lists its resources. */
 export function rootPath(version: ServedVersion, names: Names, dialect: Dialect): [path: string, item: JsonObject] {
-  const writer = writerFor(version, { names, dialect, known: () => false });
+  const writer = writerFor(version, { names, dialect, cbor: false, known: () => false });
   add(writer, `${rootOf(version)}/`, [], [resourcesOperation(writer)]);
   return writer.paths[0] as Paths[number];
 }
@@ -133,7 +135,7 @@ function addResource(writer: Writer, served: ServedResource): void {
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'watch' | 'watchlist';
 
 const media = ['application/json', 'application/yaml'];
-const watchMedia = ['application/json', 'application/yaml', 'application/json;stream=watch'];
+const streamMedia = ['application/json;stream=watch'];
 const strategicMedia = 'application/strategic-merge-patch+json';
 const patchMedia = [
   'application/apply-patch+yaml',
@@ -141,6 +143,21 @@ const patchMedia = [
   'application/merge-patch+json',
   strategicMedia,
 ];
+
+/** The media types of bodies of a verb. */
+function mediaOf(verb: Verb, isCustom: boolean, cbor: boolean): Pick<Operation, 'consumes' | 'produces'> {
+  const streams = verb === 'list' || verb === 'watch' || verb === 'watchlist';
+  const patches = patchMedia.filter((type) => !isCustom || type !== strategicMedia);
+  return {
+    consumes: verb === 'patch' ? [...patches, ...(cbor ? ['application/apply-patch+cbor'] : [])] : ['*/*'],
+    produces: [
+      ...media,
+      ...(cbor ? ['application/cbor'] : []),
+      ...(streams ? streamMedia : []),
+      ...(streams && cbor ? ['application/cbor-seq'] : []),
+    ],
+  };
+}
 
 /** The verbs in operations. `id` is the first word of the operation id. */
 const shapes: {
@@ -215,8 +232,7 @@ function operationOf(
     query: verb === 'get' || verb === 'watch' || verb === 'watchlist' ? [] : queryOf[verb],
     ...(body === undefined ? {} : { body }),
     bodyRequired: written || verb === 'patch',
-    consumes: verb === 'patch' ? patchMedia.filter((type) => custom === undefined || type !== strategicMedia) : ['*/*'],
-    produces: verb === 'list' || verb === 'watch' || verb === 'watchlist' ? watchMedia : media,
+    ...mediaOf(verb, custom !== undefined, writer.cbor),
     answer,
   };
 }

@@ -23,6 +23,8 @@ export interface OpenApiOptions {
   readonly findType: FindType;
   /** Includes the enums of fields. */
   readonly enums: boolean;
+  /** Resources are served in CBOR, too. */
+  readonly cbor: boolean;
   readonly describe: Describe;
   /** Relays requests for the OpenAPI v3 documents of extension API servers. */
   readonly relay?: Aggregation['answer'] | undefined;

@@ -1,12 +1,14 @@
 // The load generator, a separate process: raw TLS sockets and minimal parsing, so that the servers are the bottleneck.
 // Reads one job as JSON from its argument, prints one result as JSON.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
+import os from 'node:os';
 import tls from 'node:tls';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
- * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, refusals?: boolean, at?: number }} Requests
+ * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, pid?: number, undelayed?: boolean, refusals?: boolean, told?: boolean }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
  * @typedef {Server & { kind: 'fanout', others?: Server[], watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
@@ -75,8 +77,10 @@ function responses(socket, done) {
 }
 
 /**
- * With `timed`, `times` has the latency of each request (ms), in ascending order. With `refusals`, those with 429 are no
- * failures. `at`: when the first requests are sent (ms since 1970), if connections are open by then. @param {Requests} job
+ * With `timed`, `times` has the latency of each request (ms), in ascending order; with `undelayed`, without the time for
+ * which the server, or this program if that is more, was ready to run but had no processor. With `refusals`, those with 429 are no
+ * failures. With `told`, the parent process is told when all connections are open, and says when to start and to end.
+ * @param {Requests} job
  */
 async function requests(job) {
   let count = 0;
@@ -92,26 +96,26 @@ async function requests(job) {
     return request(job, job.method, own(job.path), job.body === undefined ? undefined : own(job.body));
   };
   const sockets = await Promise.all(Array.from({ length: job.connections }, () => connect(job)));
-  await new Promise((resolve) => setTimeout(resolve, (job.at ?? 0) - Date.now()));
+  const isOver = job.told ? await untilTold() : after(job.seconds);
   const started = process.hrtime.bigint();
-  const stop = Date.now() + job.seconds * 1000;
   await Promise.all(
     sockets.map(
       (socket, connection) =>
         new Promise((resolve, reject) => {
-          let began = 0;
+          let elapsed = () => 0;
           const send = () => {
-            began = performance.now();
+            if (job.timed) elapsed = stopwatch(job.undelayed ? [job.pid, 'self'] : []);
             socket.write(next(connection));
           };
           socket.on('error', reject);
           responses(socket, (status) => {
             count++;
-            if (job.timed) times.push(Math.round((performance.now() - began) * 1e3) / 1e3);
+            if (job.timed) times.push(Math.round(elapsed() * 1e3) / 1e3);
             if (status >= 300 && !(job.refusals && status === 429)) failed++;
-            if (Date.now() < stop) send();
-            else resolve(undefined);
+            if (isOver()) resolve(undefined);
+            else send();
           });
+          if (job.told) process.once('message', resolve);
           send();
         }),
     ),
@@ -119,6 +123,53 @@ async function requests(job) {
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   for (const socket of sockets) socket.destroy();
   return { rate: count / seconds, count, failed, ...(job.timed ? { times: times.sort((a, b) => a - b) } : {}) };
+}
+
+/**
+ * Measures a time from now on (ms), less the longest delay of the processes.
+ * @param {readonly (number | 'self' | undefined)[]} processes
+ */
+function stopwatch(processes) {
+  const began = performance.now();
+  const delays = processes.map(delayOf);
+  return () => {
+    const delayed = processes.map((pid, i) => delayOf(pid) - (delays[i] ?? 0));
+    return Math.max(0, performance.now() - began - Math.max(0, ...delayed));
+  };
+}
+
+/**
+ * How long the main thread of a process has been ready to run without a processor (ms); 0 where the system does not tell.
+ * @param {number | 'self' | undefined} pid
+ */
+function delayOf(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** Whether the time is over. @param {number} seconds */
+function after(seconds) {
+  const stop = Date.now() + seconds * 1000;
+  return () => Date.now() >= stop;
+}
+
+/** How much lower than that of the other programs the priority of a generator that makes noise is. */
+const nicer = 10;
+
+/** Waits for the parent process to say `start`. Returns whether it has said `end`. */
+async function untilTold() {
+  os.setPriority(Math.min(os.getPriority() + nicer, os.constants.priority.PRIORITY_LOW));
+  process.setMaxListeners(0);
+  process.send?.('connected');
+  await once(process, 'message');
+  let over = false;
+  process.once('message', () => {
+    over = true;
+  });
+  return () => over;
 }
 
 /** Latency from a write until its event has reached the last of many watchers, of this server and others. @param {Fanout} job */
@@ -231,7 +282,9 @@ async function idle(job) {
 
 /** @type {Requests | Fanout | Idle} */
 const job = JSON.parse(process.argv[2] ?? '{}');
-const result = job.kind === 'fanout' ? fanout(job) : job.kind === 'idle' ? idle(job) : requests(job);
-const text = JSON.stringify(await result);
-await new Promise((written) => process.stdout.write(text, written));
+const result = await (job.kind === 'fanout' ? fanout(job) : job.kind === 'idle' ? idle(job) : requests(job));
+if (process.send === undefined) {
+  const text = JSON.stringify(result);
+  await new Promise((written) => process.stdout.write(text, written));
+} else await new Promise((sent) => process.send?.(result, sent));
 process.exit(0);

@@ -219,6 +219,32 @@ export async function load(job, server) {
   return { ...result, computed: (computed(server) - before) / result.count };
 }
 
+/**
+ * Opens the connections of a job in the load generator, with a low priority. It begins to send requests at `start`, and
+ * stops at `end`.
+ * @param {object} job @param {Server} server
+ */
+export async function noise(job, { port, ca }) {
+  const args = [join(here, 'load.mjs'), JSON.stringify({ token, ...job, port, ca, told: true })];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  children.push(child);
+  /** @returns {Promise<any>} */
+  const message = () =>
+    new Promise((resolve, reject) => {
+      child.once('message', resolve);
+      child.once('exit', () => reject(new Error('the load generator has ended')));
+    });
+  await message();
+  return {
+    start: () => void child.send('start'),
+    /** @returns {Promise<{ rate: number, failed: number }>} */
+    end: () => {
+      child.send('end');
+      return message();
+    },
+  };
+}
+
 /** @param {string} name @param {number} size bytes of the stored object, more or less @param {number} [part] a label, one of a hundred */
 export const configMap = (name, size, part = 0) => ({
   apiVersion: 'v1',

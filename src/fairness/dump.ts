@@ -1,5 +1,5 @@
-/** The state of priority levels, queues and requests as text tables, for people. */
-import { type Clock, formatDuration } from '../meta/index.ts';
+/** The state of priority levels, queues and requests as text tables, for people. They are made in steps. */
+import { type Clock, formatDuration, Pace, type Steps, shorten } from '../meta/index.ts';
 import type { PriorityLevel } from './level.ts';
 import { type FlowRequest, Queue, totalWork } from './queue.ts';
 import { hasQueues } from './queue-set.ts';
@@ -7,7 +7,7 @@ import { hasQueues } from './queue-set.ts';
 type Row = readonly (string | number | boolean)[];
 
 /** Levels, with the requests that wait and execute now, and the numbers of requests since the level exists. */
-export function dumpLevels(levels: readonly PriorityLevel[]): string {
+export function dumpLevels(levels: readonly PriorityLevel[]): Steps<string> {
   const header = [
     'PriorityLevelName',
     'ActiveQueues',
@@ -26,14 +26,14 @@ export function dumpLevels(levels: readonly PriorityLevel[]): string {
     const { idle, waiting, executing } = queueSet;
     return [name, active, idle, quiescing, waiting, executing.length, dispatched, rejected, timedOut, cancelled];
   });
-  return table([header, ...rows]);
+  return table(header, rows);
 }
 
 /** Idle queues of a level are shown up to this number. */
 const maxIdleQueues = 1024;
 
 /** The queues of all levels; of a level with very many, those that have been used. */
-export function dumpQueues(levels: readonly PriorityLevel[]): string {
+export function dumpQueues(levels: readonly PriorityLevel[]): Steps<string> {
   const header = [
     'PriorityLevelName',
     'Index',
@@ -45,18 +45,20 @@ export function dumpQueues(levels: readonly PriorityLevel[]): string {
     'MaxSeatsSum',
     'TotalWorkSum',
   ];
-  const rows = levels.flatMap((level) =>
-    queuesOf(level).map((queue): Row => {
-      const { index, waiting, executing, seatsInUse, nextDispatchR } = queue;
+  return table(header, queueRows(levels));
+}
+
+function* queueRows(levels: readonly PriorityLevel[]): Generator<Row> {
+  for (const level of levels) {
+    for (const { index, waiting, executing, seatsInUse, nextDispatchR } of queuesOf(level)) {
       const sum = (of: (request: FlowRequest) => number) => waiting.reduce((all, request) => all + of(request), 0);
       const initialSeats = sum(({ work }) => work.initialSeats);
       const seats = sum((request) => request.seats);
-      const pending = waiting.length;
       const work = seatSeconds(sum(totalWork));
-      return [level.name, index, pending, executing, seatsInUse, seatSeconds(nextDispatchR), initialSeats, seats, work];
-    }),
-  );
-  return table([header, ...rows]);
+      const used = [waiting.length, executing, seatsInUse, seatSeconds(nextDispatchR)];
+      yield [level.name, index, ...used, initialSeats, seats, work];
+    }
+  }
 }
 
 function queuesOf({ queueSet: { queues, response } }: PriorityLevel): Queue[] {
@@ -71,7 +73,7 @@ export function dumpRequests(
   levels: readonly PriorityLevel[],
   clock: Pick<Clock, 'now' | 'monotonic'>,
   withDetails: boolean,
-): string {
+): Steps<string> {
   const header = [
     'PriorityLevelName',
     'FlowSchemaName',
@@ -86,25 +88,37 @@ export function dumpRequests(
   ];
   const details = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource'];
   const offset = clock.now() - clock.monotonic();
+  return table(withDetails ? [...header, ...details] : header, requestRows(placesOf(levels), offset, withDetails));
+}
+
+/** A request, with its place in its queue; -1: it executes. */
+interface Placed {
+  readonly level: string;
+  readonly request: FlowRequest;
+  readonly place: number;
+}
+
+/** The requests of this moment: rows are made while they go on. */
+const placesOf = (levels: readonly PriorityLevel[]): Placed[] =>
+  levels.flatMap(({ name: level, queueSet }) => [
+    ...[...queueSet.queues.values()]
+      .sort((a, b) => a.index - b.index)
+      .flatMap(({ waiting }) => waiting.map((request, place) => ({ level, request, place }))),
+    ...queueSet.executing.map((request) => ({ level, request, place: -1 })),
+  ]);
+
+/** `offset`: from monotonic time to that of the day (ms). */
+function* requestRows(placed: readonly Placed[], offset: number, withDetails: boolean): Generator<Row> {
   const timeOf = (monotonic: number) => timeText(offset + monotonic);
-  const rows = levels.flatMap(({ name, queueSet }) => {
-    const row = (request: FlowRequest, place: number): Row => {
-      const { schema, queue, distinguisher, work, entered, started } = request;
-      const start = started === undefined ? neverStarted : timeOf(started);
-      const index = queue?.index ?? -1;
-      const latency = formatDuration(BigInt(Math.round(work.extraMs * 1e6)));
-      const { initialSeats, finalSeats } = work;
-      const common = [name, schema, index, place, distinguisher, timeOf(entered)];
-      const shown = [...common, initialSeats, finalSeats, latency, start];
-      return withDetails ? [...shown, ...detailsOf(request)] : shown;
-    };
-    const waiting = [...queueSet.queues.values()].sort((a, b) => a.index - b.index);
-    return [
-      ...waiting.flatMap((queue) => queue.waiting.map(row)),
-      ...[...queueSet.executing].map((request) => row(request, -1)),
-    ];
-  });
-  return table([withDetails ? [...header, ...details] : header, ...rows]);
+  for (const { level, request, place } of placed) {
+    const { schema, queue, distinguisher, work, entered, started } = request;
+    const start = started === undefined ? neverStarted : timeOf(started);
+    const latency = formatDuration(BigInt(Math.round(work.extraMs * 1e6)));
+    const { initialSeats, finalSeats } = work;
+    const common = [level, schema, queue?.index ?? -1, place, distinguisher, timeOf(entered)];
+    const shown = [...common, initialSeats, finalSeats, latency, start];
+    yield withDetails ? [...shown, ...detailsOf(request)] : shown;
+  }
 }
 
 function detailsOf({ attributes: { user, verb, path, resource } }: FlowRequest): Row {
@@ -118,19 +132,36 @@ const timeText = (ms: number): string => new Date(ms).toISOString().replace('Z',
 
 const minWidth = 8;
 
-/** Cells end with a comma; all cells of a column but the last are equally wide. Line feeds in cells are escaped. */
-function table(rows: readonly Row[]): string {
-  const texts = rows.map((row) =>
-    row.map((cell, i) => {
-      const text =
-        typeof cell === 'string' ? cell.replace(/[\r\n]/g, (end) => (end === '\n' ? '\\n' : '\\r')) : `${cell}`;
-      return i < row.length - 1 ? `${text},` : text;
-    }),
-  );
-  const widths = (texts[0] ?? []).map((_, i) =>
-    texts.reduce((widest, row) => Math.max(widest, (row[i] as string).length + 1), minWidth),
-  );
-  const line = (row: readonly string[]) =>
-    row.map((text, i) => (i < row.length - 1 ? text.padEnd(widths[i] as number) : text)).join('');
-  return texts.map((row) => `${line(row)}\n`).join('');
+/**
+ * Cells end with a comma; all cells of a column but the last are equally wide. Line feeds in cells are escaped, and long
+ * texts are cut.
+ */
+function* table(header: Row, rows: Iterable<Row>): Steps<string> {
+  const last = header.length - 1;
+  const pace = new Pace();
+  const texts = [cellsOf(header)];
+  const widths = header.map(() => minWidth);
+  for (const row of rows) {
+    texts.push(cellsOf(row));
+    if (pace.over(row.length)) yield;
+  }
+  for (const row of texts) {
+    row.forEach((text, i) => {
+      widths[i] = Math.max(widths[i] as number, text.length + 1);
+    });
+    if (pace.over(row.length)) yield;
+  }
+  let whole = '';
+  for (const row of texts) {
+    for (const [i, text] of row.entries()) whole += i < last ? text.padEnd(widths[i] as number) : `${text}\n`;
+    if (pace.over(row.length)) yield;
+  }
+  return whole;
 }
+
+const cellsOf = (row: Row): string[] =>
+  row.map((cell, i) => {
+    const text =
+      typeof cell === 'string' ? shorten(cell).replace(/[\r\n]/g, (end) => (end === '\n' ? '\\n' : '\\r')) : `${cell}`;
+    return i < row.length - 1 ? `${text},` : text;
+  });

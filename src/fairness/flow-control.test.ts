@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../meta/index.ts';
+import { atOnce, VirtualClock } from '../meta/index.ts';
 import type { FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
 import { dumpLevels, dumpQueues, dumpRequests } from './dump.ts';
 import { FlowControl, type FlowSeries } from './flow-control.ts';
@@ -52,10 +52,15 @@ const queuing = { limitResponse: { type: 'Queue', queuing: { queues: 2, handSize
 
 function makeFlowControl(seats = 10) {
   const clock = new VirtualClock();
+  const observed: unknown[] = [];
   const flowControl = new FlowControl({
     clock,
     seats,
-    observer: { flow: makeSeries, level: () => samples },
+    observer: {
+      flow: makeSeries,
+      level: () => samples,
+      kind: (...of) => ({ observe: (value, nanoseconds) => void observed.push([...of, value, nanoseconds]) }),
+    },
     mandatory: {
       schemas: new Map([['catch-all', schemaTo('catch-all', '*', 10_000)]]),
       levels: new Map([['catch-all', limited(5)]]),
@@ -67,7 +72,7 @@ function makeFlowControl(seats = 10) {
     return { assignment, request: flowControl.enter(assignment, of(name), oneSeat, { started }) };
   };
   const levelOf = (name: string) => flowControl.classify(of(name)).level.name;
-  return { clock, flowControl, enter, levelOf };
+  return { clock, flowControl, enter, levelOf, observed };
 }
 
 describe('flow control', () => {
@@ -85,7 +90,7 @@ describe('flow control', () => {
     const { assignment, request } = enter('jane');
     flowControl.setLevel('own', undefined);
     expect(levelOf('jane')).toBe('catch-all');
-    expect(dumpLevels(flowControl.levels)).toMatch(/^own, +0, +false, +true, +0, +1,/m);
+    expect(atOnce(dumpLevels(flowControl.levels))).toMatch(/^own, +0, +false, +true, +0, +1,/m);
     flowControl.leave(assignment, request as FlowRequest, false);
     expect(flowControl.levels.map(({ name }) => name)).toEqual(['catch-all']);
   });
@@ -112,20 +117,63 @@ describe('flow control', () => {
     flowControl.setLevel('own', { uid: 'u', spec: limited(5, queuing) });
     for (let i = 0; i < 3; i++) enter('jane');
     const { levels, clock } = flowControl;
-    expect(dumpRequests(levels, clock, true).split('\n').slice(1, 4)).toEqual([
+    expect(
+      atOnce(dumpRequests(levels, clock, true))
+        .split('\n')
+        .slice(1, 4),
+    ).toEqual([
       expect.stringMatching(
         /^own, +own, +[01], +0, +jane, +2026-01-01T00:00:00.000000000Z, 1, .* jane, +get, +\/version, /,
       ),
       expect.stringMatching(/^own, +own, +[01], +-1, +jane, /),
       expect.stringMatching(/^own, +own, +[01], +-1, +jane, /),
     ]);
-    expect(dumpQueues(levels).trim().split('\n')).toHaveLength(3);
+    expect(atOnce(dumpQueues(levels)).trim().split('\n')).toHaveLength(3);
+  });
+
+  it('shows ten thousand requests in steps of a thousand cells, as they are at the beginning', () => {
+    const { flowControl, enter } = makeFlowControl(20_000);
+    const all = Array.from({ length: 10_000 }, () => enter('jane'));
+    const { levels, clock } = flowControl;
+    const dump = dumpRequests(levels, clock, true);
+    let steps = 0;
+    let result = dump.next();
+    for (const { assignment, request } of all) flowControl.leave(assignment, request as FlowRequest, false);
+    for (; result.done !== true; result = dump.next()) steps++;
+    expect(result.value.trim().split('\n')).toHaveLength(10_001);
+    // Three passes over rows of 18 cells; a step ends with a row.
+    expect(steps).toBeGreaterThanOrEqual((3 * 10_000 * 18) / (1_000 + 18));
+  });
+
+  it('shows the beginning of a long name', () => {
+    const { flowControl, enter } = makeFlowControl();
+    enter('a'.repeat(100_000));
+    const { levels, clock } = flowControl;
+    expect(atOnce(dumpRequests(levels, clock, true)).length).toBeLessThan(5_000);
+  });
+
+  it('observes how many requests of each kind wait and execute, as a fraction of all seats', () => {
+    const { flowControl, clock, enter, observed } = makeFlowControl(4);
+    flowControl.setSchema('own', { uid: 'u', spec: schemaTo('own', 'jane', 100) });
+    flowControl.setLevel('own', { uid: 'u', spec: limited(5, queuing) });
+    const executing = [enter('jane'), enter('jane')];
+    enter('jane');
+    clock.set(clock.now() + 1_000);
+    for (const { assignment, request } of executing) flowControl.leave(assignment, request as FlowRequest, false);
+    expect(observed).toEqual([
+      ['readOnly', 'waiting', 1 / 4, 1e9],
+      ['readOnly', 'executing', 2 / 4, 1e9],
+    ]);
   });
 
   it('escapes line feeds of requests in its tables', () => {
     const { flowControl, enter } = makeFlowControl();
     enter('a\nb');
     const { levels, clock } = flowControl;
-    expect(dumpRequests(levels, clock, true).trim().split('\n')).toHaveLength(2);
+    expect(
+      atOnce(dumpRequests(levels, clock, true))
+        .trim()
+        .split('\n'),
+    ).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ import { type LevelConfiguration, PriorityLevel } from './level.ts';
 import { FlowRequest } from './queue.ts';
 import { hasQueues, type Refusal } from './queue-set.ts';
 import { allocate, limitsOf, sharesOf } from './shares.ts';
-import type { LevelSamples } from './usage.ts';
+import { type LevelSamples, TimedCount, type TimedSample } from './usage.ts';
 import type { Work } from './work.ts';
 
 /** A number that is counted up and down. */
@@ -47,7 +47,15 @@ export interface Waiter {
 export interface FlowObserver {
   flow(schema: string, level: string): FlowSeries;
   level(name: string): LevelSamples;
+  /** Of all requests of a kind, as a fraction of all seats. */
+  kind(kind: RequestKind, phase: Phase): TimedSample;
 }
+
+/** Whether a request changes anything, by its verb. */
+export type RequestKind = 'readOnly' | 'mutating';
+export type Phase = 'waiting' | 'executing';
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /** Where the requests of a flow schema go. */
 export interface Assignment {
@@ -81,13 +89,22 @@ export class FlowControl {
   readonly #levels = new Map<string, PriorityLevel>();
   readonly #assignments = new Map<string, Assignment>();
   #classifier: Classifier = new Classifier([]);
+  readonly #requests: { readonly [kind in RequestKind]: { readonly [phase in Phase]: TimedCount } };
   /** Whether objects have changed since the last classification. */
   #stale = true;
   /** The fraction of their targets that levels got at the last adjustment. */
   fairFraction = 0;
 
   constructor(options: FlowControlOptions) {
+    const { observer, seats, clock } = options;
     this.#options = options;
+    const count = (kind: RequestKind, phase: Phase) =>
+      new TimedCount(observer.kind(kind, phase), Math.max(1, seats), clock.monotonic());
+    const counts = (kind: RequestKind) => ({
+      waiting: count(kind, 'waiting'),
+      executing: count(kind, 'executing'),
+    });
+    this.#requests = { readOnly: counts('readOnly'), mutating: counts('mutating') };
   }
 
   /** Sets or removes a flow schema. */
@@ -140,15 +157,21 @@ export class FlowControl {
       return refusal;
     }
     if (hasQueues(response)) series.queueLength.observe((request.queue?.waiting.length ?? 0) + queued(request));
+    const { waiting, executing } = this.#countsOf(attributes);
     if (request.started !== undefined) {
       countStart(request, level, series);
+      executing.add(1, request.started);
       return request;
     }
     series.waitingRequests.value++;
     series.waitingSeats.value += request.seats;
+    waiting.add(1, request.entered);
     request.onStart = () => {
       countEndOfWait(request, series);
       countStart(request, level, series);
+      const now = request.started as number;
+      waiting.add(-1, now);
+      executing.add(1, now);
       waiter.started(request);
     };
     return request;
@@ -158,7 +181,9 @@ export class FlowControl {
   giveUp({ level, series }: Assignment, request: FlowRequest, reason: 'time-out' | 'cancelled'): void {
     level.queueSet.cancel(request);
     countEndOfWait(request, series);
-    series.waitedInVain.observe((this.#options.clock.monotonic() - request.entered) / 1_000);
+    const now = this.#options.clock.monotonic();
+    this.#countsOf(request.attributes).waiting.add(-1, now);
+    series.waitedInVain.observe((now - request.entered) / 1_000);
     series.rejected(reason).value++;
     level.counts[reason === 'cancelled' ? 'cancelled' : 'timedOut']++;
   }
@@ -168,6 +193,7 @@ export class FlowControl {
     series.executingRequests.value--;
     series.executingSeats.value -= request.seats;
     const ended = level.queueSet.finish(request);
+    this.#countsOf(request.attributes).executing.add(-1, ended);
     (isWatch ? series.watchExecuted : series.executed).observe((ended - (request.started ?? ended)) / 1_000);
     if (level.quiescing) this.#stale = true;
   }
@@ -191,6 +217,14 @@ export class FlowControl {
     this.fairFraction = fraction;
     for (const [place, i] of limited.entries()) levels[i]?.resize(Math.round(seats[place] as number));
     if (levels.some(({ quiescing }) => quiescing)) this.#stale = true;
+    for (const { waiting, executing } of Object.values(this.#requests)) {
+      waiting.add(0, now);
+      executing.add(0, now);
+    }
+  }
+
+  #countsOf({ verb }: FlowAttributes) {
+    return this.#requests[readVerbs.has(verb) ? 'readOnly' : 'mutating'];
   }
 
   /** Adopts the objects as they are. */

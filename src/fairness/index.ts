@@ -8,6 +8,8 @@ export {
   type FlowObserver,
   type FlowSeries,
   type MandatoryObjects,
+  type Phase,
+  type RequestKind,
   type Waiter,
 } from './flow-control.ts';
 export type { LevelConfiguration, PriorityLevel } from './level.ts';

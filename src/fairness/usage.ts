@@ -5,6 +5,36 @@ export interface TimedSample {
   observe(value: number, nanoseconds: number): void;
 }
 
+/** A count over time, which is observed as a fraction of a limit. */
+export class TimedCount {
+  readonly #sample: TimedSample;
+  readonly #limit: number;
+  #count = 0;
+  /** When the count changed (monotonic ms), and what was not yet observed: its time (ms), and counts times their time. */
+  #since: number;
+  #pendingMs = 0;
+  #countMs = 0;
+
+  constructor(sample: TimedSample, limit: number, now: number) {
+    this.#sample = sample;
+    this.#limit = limit;
+    this.#since = now;
+  }
+
+  /** Changes the count; the one before has lasted until now (monotonic ms). */
+  add(change: number, now: number): void {
+    const ms = Math.max(0, now - this.#since);
+    this.#since = now;
+    this.#pendingMs += ms;
+    this.#countMs += this.#count * ms;
+    this.#count += change;
+    if (this.#pendingMs < minObservedMs) return;
+    this.#sample.observe(this.#countMs / this.#pendingMs / this.#limit, Math.round(this.#pendingMs * 1e6));
+    this.#pendingMs = 0;
+    this.#countMs = 0;
+  }
+}
+
 /** The observations of a level, each as a fraction of its limit. */
 export interface LevelSamples {
   readonly seatUtilization: TimedSample;

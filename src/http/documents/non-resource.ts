@@ -94,7 +94,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
       openApi.serve(path, call) ??
       profiler?.serve(path, info.query, request.signal) ??
       (flags && serveRunningFlags(flags, call)) ??
-      (flowControl && serveFairnessDump(flowControl, path, info.query)) ??
+      (flowControl && serveFairnessDump(flowControl, call)) ??
       pageNotFound
     );
   };

@@ -17,8 +17,17 @@ export function declareFairnessMetrics(set: MetricSet, flowControl: () => FlowCo
   });
   const flow = declareFlowMetrics(set);
   const level = declareLevelMetrics(set);
-  return { flow, level };
+  const kinds = set.histogram({
+    name: 'apiserver_flowcontrol_read_vs_write_current_requests',
+    stability: 'ALPHA',
+    help: `${atEveryNanosecond} the number of requests (as a fraction of the relevant limit) waiting or in regular stage of execution`,
+    labels: ['phase', 'request_kind'],
+    buckets: [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],
+  });
+  return { flow, level, kind: (request_kind, phase) => kinds.series({ phase, request_kind }) };
 }
+
+const atEveryNanosecond = 'Observations, at the end of every nanosecond, of';
 
 const gauges: readonly (readonly [name: string, stability: 'ALPHA' | 'BETA', help: string, GaugeOf])[] = [
   [
@@ -224,22 +233,21 @@ function declareLevelMetrics(set: MetricSet): FlowObserver['level'] {
       labels: ['priority_level', ...labels],
       buckets,
     });
-  const start = 'Observations, at the end of every nanosecond, of';
   const seats = histogram(
     'priority_level_seat_utilization',
-    `${start} utilization of seats for any stage of execution (but only initial stage for WATCHes)`,
+    `${atEveryNanosecond} utilization of seats for any stage of execution (but only initial stage for WATCHes)`,
     [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],
     ['phase'],
   );
   const requests = histogram(
     'priority_level_request_utilization',
-    `${start} number of requests (as a fraction of the relevant limit) waiting or in any stage of execution (but only initial stage for WATCHes)`,
+    `${atEveryNanosecond} number of requests (as a fraction of the relevant limit) waiting or in any stage of execution (but only initial stage for WATCHes)`,
     [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1],
     ['phase'],
   );
   const demand = histogram(
     'demand_seats',
-    `${start} (the number of seats each priority level could use) / (nominal number of seats for that level)`,
+    `${atEveryNanosecond} (the number of seats each priority level could use) / (nominal number of seats for that level)`,
     [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6],
     [],
   );

@@ -3,8 +3,8 @@
 // request takes beyond the waits for the bare server at the same time, and beyond the time in which the server's thread
 // was ready to run but another process had the processor, is what the server made it wait.
 //
-// Its argument is a BystanderJob (bystander.ts). It sends `ready` once each request has been answered, and a
-// BystanderReport when it is told to stop.
+// Its argument is a BystanderJob (bystander.ts). It sends `ready` once each request has been answered. Between the messages
+// `begin` and `end` it sends its requests; after the last response it sends a BystanderReport.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -37,8 +37,8 @@ function schedule() {
 }
 
 /** @type {string[]} */
-const faults = [];
-let over = false;
+let faults = [];
+let over = true;
 
 /** Asks one server for one thing, again and again, over one connection. */
 class Asker {
@@ -146,14 +146,19 @@ function judged({ what, waits }) {
 }
 
 const all = [bare, ...askers];
-await Promise.all(all.map((asker) => asker.once(0)));
 // The first requests open their connections.
-for (const asker of all) asker.waits = [];
+await Promise.all(all.map((asker) => asker.once(0)));
 // The parent process is gone: exit with it.
 process.on('disconnect', () => process.exit(1));
 process.send?.('ready');
-const going = Promise.all(all.map((asker) => asker.go()));
-await once(process, 'message');
-over = true;
-await going;
-process.send?.({ waits: askers.map(judged), faults }, () => process.exit(0));
+for (;;) {
+  await once(process, 'message');
+  over = false;
+  faults = [];
+  for (const asker of all) asker.waits = [];
+  const going = Promise.all(all.map((asker) => asker.go()));
+  await once(process, 'message');
+  over = true;
+  await going;
+  process.send?.({ waits: askers.map(judged), faults });
+}

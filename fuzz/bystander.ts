@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestedServer } from './server.ts';
 
@@ -32,13 +32,15 @@ export interface BystanderReport {
 
 /** Another client of a server, in a process of its own. */
 export interface Bystander {
-  /** Waits for the responses to come, and ends the process. */
-  stop(): Promise<BystanderReport>;
+  /** Starts its requests. */
+  begin(): void;
+  /** Ends its requests; resolves once all of them have been answered. */
+  end(): Promise<BystanderReport>;
   /** Ends the process at once. */
   kill(): void;
 }
 
-/** Resolves once the bystander has been answered and goes on asking. */
+/** Resolves once the bystander has been answered; it then waits for `begin`. */
 export async function startBystander(
   { folder, port, pid }: TestedServer,
   path: string,
@@ -48,22 +50,19 @@ export async function startBystander(
   const child = fork('fuzz/bystander.mjs', [JSON.stringify(job)], { execArgv: [] });
   // A message that could not be sent: the process has ended, which is told where a message is expected.
   child.on('error', () => {});
-  await message(child);
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the bystander ended with ${code}`);
+  });
+  ended.catch(() => {});
+  const message = () => Promise.race([new Promise<unknown>((resolve) => child.once('message', resolve)), ended]);
+  await message();
   return {
-    stop: () => {
-      const report = message(child);
-      child.send('stop');
+    begin: () => void child.send('begin'),
+    end: () => {
+      const report = message();
+      child.send('end');
       return report as Promise<BystanderReport>;
     },
     kill: () => void child.kill('SIGKILL'),
   };
-}
-
-/** The next message of a process. */
-async function message(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the bystander ended with ${code}`);
-  });
-  const [given] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  return given;
 }

@@ -1,17 +1,33 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { scenarios } from '../fuzz/abuse/index.ts';
-import { play } from '../fuzz/abuse/play.ts';
+import { type Outcome, play, playAgainst, startTarget, type Target } from '../fuzz/abuse/play.ts';
+import type { Scenario } from '../fuzz/abuse/scenario.ts';
 
 // What was tried against a server, and what holds meanwhile and afterwards: it lives, another client is answered before the
 // server has computed for 250 ms, no request counts as under way, and its memory returns. `npm run fuzz` does the same with
-// more force, and by the clock.
+// more force, by the clock, and against a server for each scenario.
 // Where several versions of Node run the tests, each has its share of the scenarios.
 const [turn = 0, turns = 1] = (process.env['TEST_TURN'] ?? '0/1').split('/').map(Number);
 
 const short = scenarios.filter(({ fullOnly }) => fullOnly !== true);
 
+let shared: Target | undefined;
+afterAll(() => shared?.stop());
+
+/** Plays a scenario; after a fault the next ones get another server. */
+async function playShort(scenario: Scenario): Promise<Outcome> {
+  if (scenario.sharesServer !== true) return play(scenario, false);
+  shared ??= await startTarget();
+  const outcome = await playAgainst(shared, scenario, false);
+  if (outcome.faults.length > 0) {
+    await shared.stop();
+    shared = undefined;
+  }
+  return outcome;
+}
+
 describe.each(short.filter((_, i) => i % turns === turn))('$name', (scenario) => {
   it(scenario.title, async () => {
-    expect((await play(scenario, false)).faults).toEqual([]);
+    expect((await playShort(scenario)).faults).toEqual([]);
   }, 120_000);
 });

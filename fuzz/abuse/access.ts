@@ -8,6 +8,7 @@ const smallYaml = `a:\n${'- b: [c, d]\n'.repeat(50)}`;
 const sharedYaml: Scenario = {
   name: 'shared-yaml',
   title: 'a user who sends YAML without end does not keep the YAML of others waiting',
+  sharesServer: true,
   attack: async ({ client, full }) => {
     let over = false;
     const loop = async () => {

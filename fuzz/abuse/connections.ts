@@ -22,6 +22,7 @@ async function sendRaw(server: TestedServer, bytes: string, quietMs = 5_000): Pr
 const pipelinedUpgrade: Scenario = {
   name: 'pipelined-upgrade',
   title: 'a pipelined upgrade ends its own connection only',
+  sharesServer: true,
   attack: async ({ server, full }) => {
     const upgrade = `GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`;
     const firsts = [
@@ -42,6 +43,7 @@ const pipelinedUpgrade: Scenario = {
 const noHost: Scenario = {
   name: 'no-host',
   title: 'HTTP/1.1 without a Host, or with several, is refused',
+  sharesServer: true,
   attack: async ({ server }) => {
     for (const hosts of ['', 'Host: a\r\nHost: b\r\n']) {
       const answer = await sendRaw(server, `GET /version HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
@@ -55,6 +57,7 @@ const noHost: Scenario = {
 const strangeMethods: Scenario = {
   name: 'strange-methods',
   title: 'methods that are not those of HTTP are refused',
+  sharesServer: true,
   attack: async ({ server, client }) => {
     succeeded('creating an object', await client.http1(asAdmin('POST', configMaps, { metadata: { name: 'kept' } })));
     const path = `${configMaps}/kept`;
@@ -82,6 +85,7 @@ const strangeMethods: Scenario = {
 const ciphers: Scenario = {
   name: 'cipher-suites',
   title: 'no cipher suite in CBC mode is accepted',
+  sharesServer: true,
   attack: async ({ server: { port, ca } }) => {
     const options = {
       host: '127.0.0.1',
@@ -105,6 +109,7 @@ const ciphers: Scenario = {
 const impersonation: Scenario = {
   name: 'impersonation',
   title: 'ambiguous impersonation headers impersonate nobody',
+  sharesServer: true,
   attack: async ({ server }) => {
     const ask = (headers: string) =>
       sendRaw(
@@ -123,6 +128,7 @@ const impersonation: Scenario = {
 const unfinishedBodies: Scenario = {
   name: 'unfinished-bodies',
   title: 'unfinished bodies do not keep others from writing',
+  sharesServer: true,
   attack: async ({ server, client, full }) => {
     const head = `POST ${selfReviews} HTTP/1.1\r\n${host}${bobs}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
     const frames = Array.from({ length: full ? 240 : 105 }, (_, i) => [
@@ -171,6 +177,7 @@ const megabyte = 1024 * 1024;
 const stalledReaders: Scenario = {
   name: 'stalled-readers',
   title: 'responses to clients that do not read are bounded in memory',
+  sharesServer: true,
   attack: async ({ server, full }) => {
     const before = await server.resident();
     const headers = { ...bob, accept: 'application/json' };
@@ -212,6 +219,7 @@ const stalledWatchers: Scenario = {
 const afterGoAway: Scenario = {
   name: 'requests-after-goaway',
   title: 'requests after a GOAWAY end their own connection only',
+  sharesServer: true,
   attack: async ({ server, full }) => {
     const goAway = frame(frameType.goAway, 0, 0, Buffer.concat([uint32(0), uint32(0)]));
     const open = requestFrame(1, 'POST', selfReviews, { ...bob }, flag.endHeaders);
@@ -219,7 +227,7 @@ const afterGoAway: Scenario = {
       requestFrame(2 * i + 3, 'GET', '/version', { ...bob, 'x-a': 'b'.repeat(i) }),
     );
     const bytes = Buffer.concat([preface, settings(), open, goAway, ...late]);
-    for (let i = 0; i < (full ? 100 : 30); i++) {
+    for (let i = 0; i < (full ? 100 : 8); i++) {
       await whileOpen(server, 4, 'h2', bytes, () => sleep(20));
     }
   },
@@ -228,6 +236,7 @@ const afterGoAway: Scenario = {
 const idleConnections: Scenario = {
   name: 'idle-connections',
   title: 'thousands of idle connections take little memory and do not delay others',
+  sharesServer: true,
   attack: async ({ server, full }) => {
     const count = full ? Number(process.env['ORCH_FUZZ_CONNECTIONS'] ?? 2_000) : 200;
     const before = await server.memory();

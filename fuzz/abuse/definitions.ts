@@ -136,6 +136,7 @@ const multiplyingColumns: Scenario = {
 const definitionChurn: Scenario = {
   name: 'definition-churn',
   title: 'definitions that come, change and go leave nothing behind, while their objects are watched and written',
+  sharesServer: true,
   attack: async ({ client, full }) => {
     const rule = rules({ rule: 'self.matches("^[a-z]{1,20}$")' });
     for (let round = 0; round < (full ? 150 : 8); round++) {
@@ -164,6 +165,7 @@ const definitionChurn: Scenario = {
 const strangeKeys: Scenario = {
   name: 'strange-keys',
   title: 'the names of members of Object.prototype are plain data in definitions and their objects',
+  sharesServer: true,
   attack: async ({ client }) => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const parse = (json: string): Fragment => JSON.parse(json) as Fragment;
@@ -197,6 +199,7 @@ const strangeKeys: Scenario = {
 const killedCleanUp: Scenario = {
   name: 'killed-clean-up',
   title: 'a server that was killed while it deleted the objects of a definition goes on after its restart',
+  sharesServer: true,
   attack: async () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-abuse-'));
     const run = async (work: (client: Client) => Promise<void>) => {

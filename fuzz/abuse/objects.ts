@@ -53,6 +53,7 @@ const nestings: { readonly [name: string]: readonly (readonly [body: unknown, ty
 const nestedPatches: Scenario = {
   name: 'nested-patches',
   title: 'no patch nests an object deeper than can be read, and whatever is stored can be deleted',
+  sharesServer: true,
   attack: async ({ client }) => {
     for (const [plural, patches] of Object.entries(nestings)) {
       const name = `${plural}.example.com`;
@@ -69,6 +70,7 @@ const nestedPatches: Scenario = {
 const growingPatches: Scenario = {
   name: 'growing-patches',
   title: 'no patch makes an object larger than can be read, and whatever is stored can be deleted',
+  sharesServer: true,
   attack: async ({ client }) => {
     const large = definition('large', { a: { b: 'x'.repeat(100_000) }, list: [] });
     succeeded('creating a definition', await client.http1(asAdmin('POST', definitions, large)));
@@ -186,6 +188,7 @@ const largest: { readonly [name: string]: Large } = {
 const largeObjects: Scenario = {
   name: 'large-objects',
   title: 'the largest allowed objects are written, read and deleted without blocking the event loop',
+  sharesServer: true,
   attack: async ({ client, full, longestTurn }) => {
     const before = '/api/v1/namespaces/default/serviceaccounts';
     await client.http1(asAdmin('POST', before, { metadata: { name: 'default' } }));

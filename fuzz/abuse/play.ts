@@ -3,7 +3,7 @@ import { type Bystander, startBystander, type Waited } from '../bystander.ts';
 import { type Client, createClient } from '../client.ts';
 import { complaintsOf } from '../complaints.ts';
 import { longestHold, longestWrite } from '../limits.ts';
-import { startServer, type TestedServer, tokenOf } from '../server.ts';
+import { type ServerOptions, startServer, type TestedServer, tokenOf } from '../server.ts';
 import { asAdmin, configMaps, heldPlaces, type Scenario } from './scenario.ts';
 
 /** The result of a scenario. */
@@ -23,27 +23,66 @@ const mostLeft = 64 * 1024 * 1024;
 const settleMs = 500;
 const settleTimes = 20;
 
-/**
- * Plays a scenario against its own server, while another client makes ordinary requests. The full intensity is judged by
- * what the other client waits; the short version, which shares its machine, by what the server computed meanwhile.
- */
-export async function play(scenario: Scenario, full: boolean): Promise<Outcome> {
-  const server = await startServer(scenario.options);
+/** A server that scenarios attack, while another client makes ordinary requests. */
+export interface Target {
+  readonly server: TestedServer;
+  readonly client: Client;
+  readonly bystander: Bystander;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts a server with another client, which is idle until a scenario is played. */
+export async function startTarget(options?: ServerOptions): Promise<Target> {
+  const server = await startServer(options);
   const client = createClient(server);
-  const faults: string[] = [];
   let bystander: Bystander | undefined;
+  const stop = async () => {
+    bystander?.kill();
+    client.close();
+    await server.stop();
+  };
   try {
     await warmUp(client);
+    bystander = await startBystander(server, bystanding, tokenOf('carol'));
+    return { server, client, bystander, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Plays a scenario against its own server. */
+export async function play(scenario: Scenario, full: boolean): Promise<Outcome> {
+  const target = await startTarget(scenario.options);
+  try {
+    return await playAgainst(target, scenario, full);
+  } finally {
+    await target.stop();
+  }
+}
+
+/**
+ * Plays a scenario while the other client makes its requests. The full intensity is judged by what the other client waits;
+ * the short version, which shares its machine, by what the server computed meanwhile. After a fault the server may be
+ * unusable.
+ */
+export async function playAgainst(
+  { server, client, bystander }: Target,
+  scenario: Scenario,
+  full: boolean,
+): Promise<Outcome> {
+  const faults: string[] = [];
+  try {
     const before = await server.memory();
     await server.longestTurn();
-    bystander = await startBystander(server, bystanding, tokenOf('carol'));
+    bystander.begin();
     const turns: number[] = [];
     const longestTurn = async () => {
       turns.push(await server.longestTurn());
       return turns.at(-1) as number;
     };
     await scenario.attack({ server, client, full, longestTurn }).catch((error: Error) => faults.push(error.message));
-    const report = await bystander.stop();
+    const report = await bystander.end();
     faults.push(...report.faults, ...longWaits(report.waits, full));
     if (server.ending === undefined) await longestTurn();
     faults.push(...longTurns(turns), ...(await aftermath(server)));
@@ -54,10 +93,6 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
   } catch (error) {
     faults.push(server.ending ?? String(error));
     return { faults: unique(faults), longestTurn: Number.NaN, waits: [], left: Number.NaN };
-  } finally {
-    bystander?.kill();
-    client.close();
-    await server.stop();
   }
 }
 

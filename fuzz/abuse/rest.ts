@@ -16,6 +16,7 @@ const host = 'Host: localhost\r\n';
 const madeUpMetrics: Scenario = {
   name: 'made-up-metrics',
   title: 'requests for unknown resources add no series to the metrics',
+  sharesServer: true,
   attack: async ({ server, client, full }) => {
     const count = full ? 5_500 : 1_500;
     const paths = Array.from({ length: count }, (_, i) => [
@@ -141,6 +142,7 @@ const oddProxied: Scenario = {
 const storePermissions: Scenario = {
   name: 'store-permissions',
   title: 'the store is readable by its owner only, whatever its mode was before',
+  sharesServer: true,
   attack: async () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-fuzz-'));
     try {
@@ -180,6 +182,7 @@ AiAVI1EwSyVKMKn+moGLf1FcaYOW+JgFNLahPtoC4wfXrw==`);
 const certificateRequests: Scenario = {
   name: 'certificate-requests',
   title: 'the certificate request that is validated is the one that would be signed',
+  sharesServer: true,
   attack: async ({ client }) => {
     const path = '/apis/certificates.orch.io/v1/certificatesigningrequests';
     const post = (name: string, pem: string) =>

@@ -8,6 +8,8 @@ export interface Scenario {
   /** What holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
+  /** Its short version leaves nothing behind that other scenarios meet: they may attack the same server. */
+  readonly sharesServer?: true;
   /** Its number makes it an attack: there is no short version. */
   readonly fullOnly?: boolean;
   /** How much memory what the attack leaves may take, where that is meant to stay (bytes). */

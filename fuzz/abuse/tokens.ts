@@ -27,6 +27,7 @@ function costlyRequest(): string {
 const costlyCertificateRequests: Scenario = {
   name: 'costly-certificate-requests',
   title: 'certificate requests whose signatures take long to check hold up nobody',
+  sharesServer: true,
   attack: async ({ client, full }) => {
     const spec = { signerName: 'example.com/a', usages: ['client auth'] };
     const body = { spec: { ...spec, request: Buffer.from(costlyRequest()).toString('base64') } };
@@ -83,6 +84,7 @@ class HeldBack extends Duplex {
 const longClientChains: Scenario = {
   name: 'long-client-chains',
   title: 'client certificates with very many issuers hold up nobody',
+  sharesServer: true,
   attack: async ({ server: { port, ca }, full }) => {
     const secureContext = createSecureContext({ ca, ...longChain() });
     const send = async (released: Promise<void>) => {

@@ -113,14 +113,21 @@ export interface Rpc {
   readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
+let loaded: Promise<Rpc> | undefined;
+
 /**
- * Loads the client on demand, so that servers with another store do not load it. The bundle contains the messages next to
- * it. @throws StoreError `invalid` without the packages of gRPC
+ * Loads the client on demand, so that servers with another store do not load it, and once: its encoders are compiled. The
+ * bundle contains the messages next to it. @throws StoreError `invalid` without the packages of gRPC
  */
-export async function loadRpc(): Promise<Rpc> {
-  const [grpc, { load }] = await loadGrpc('the store "etcd"');
+export const loadRpc = (): Promise<Rpc> => {
+  loaded ??= load();
+  return loaded;
+};
+
+async function load(): Promise<Rpc> {
+  const [grpc, loader] = await loadGrpc('the store "etcd"');
   const file = fileURLToPath(new URL('./rpc.proto', import.meta.url));
-  const services = await load(file, { longs: Number, enums: Number, defaults: true });
+  const services = await loader.load(file, { longs: Number, enums: Number, defaults: true });
   const method = <Q, R>(service: string, name: string) =>
     (services[`etcdserverpb.${service}`] as { readonly [name: string]: unknown })[name] as Method<Q, R>;
   return {

@@ -161,7 +161,7 @@ spec:
     expect(await select('status.phase=Running,spec.nodeName!=west')).toBe('pod/agent\n');
     expect(await select('status.podIP=10.1.2.3')).toBe('pod/plain\n');
     expect(await kubectl.run('get', 'pods', '-o', 'wide', '--field-selector=metadata.name=plain')).toMatch(
-      /^plain +0\/1 +Running +0 +\d+s +10\.1\.2\.3 +west +<none> +<none>$/m,
+      /^plain +0\/1 +Running +0 +\w+ +10\.1\.2\.3 +west +<none> +<none>$/m,
     );
   });
 

@@ -23,10 +23,10 @@ describe.each(targets)('$name', (target) => {
   }, 120_000);
 });
 
-describe.each(generators)('$name', (generator) => {
-  const arena = new Arena();
-  afterAll(() => arena.leave());
+const arena = new Arena();
+afterAll(() => arena.leave());
 
+describe.each(generators)('$name', (generator) => {
   it('leaves the server healthy', async () => {
     for (let index = 0; index < cases; index++) {
       const fault = await judgeCase(arena, generator, caseOf(generator, seed, index), false);

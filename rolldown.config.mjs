@@ -18,6 +18,9 @@ const roomOf = (/** @type {string} */ id) => {
   return room === undefined || room === 'server' ? null : room;
 };
 
+/** Modules only define what they export: an entry loads those of which it uses something. */
+const treeshake = { moduleSideEffects: false };
+
 const modules = defineConfig({
   input: {
     main: 'src/server/main.ts',
@@ -29,6 +32,7 @@ const modules = defineConfig({
   },
   platform: 'node',
   external,
+  treeshake,
   preserveEntrySignatures: 'allow-extension',
   plugins: [
     {
@@ -65,6 +69,7 @@ const commonJs = defineConfig({
   input: entries,
   platform: 'node',
   external,
+  treeshake,
   output: {
     dir: 'dist/server',
     format: 'cjs',

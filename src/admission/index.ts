@@ -7,8 +7,9 @@ export {
   type PluginFormat,
 } from './configuration/formats.ts';
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
+export { admissionPlugins, enabledPlugins, idlePlugins, pluginNames } from './plugins/names.ts';
 export { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
-export { admissionPlugins, enabledPlugins, idlePlugins, makePlugins } from './plugins/plugins.ts';
+export { makePlugins } from './plugins/plugins.ts';
 export { systemPriorities } from './plugins/priority.ts';
 export { evaluatorFor, scopesOf } from './plugins/quota-evaluators.ts';
 export { typeOfCustomKind, typeOfStruct } from './policies/schema-types.ts';

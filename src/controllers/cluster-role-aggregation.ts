@@ -50,7 +50,6 @@ const name = 'clusterrole-aggregation-controller';
 /** Gives cluster roles with an aggregation rule the rules of the roles that it selects. */
 export const clusterRoleAggregationController: Controller = {
   name,
-  formerNames: ['clusterrole-aggregation'],
   account: name,
   needs: [kinds.clusterRoles],
   start({ client, informers, queue }) {

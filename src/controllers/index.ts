@@ -5,6 +5,7 @@ export { fakeNodeControllers } from './fake-nodes/fake-nodes.ts';
 export { fakeNodeIndex, isFakeHost, maxFakeNodes } from './fake-nodes/node-object.ts';
 export { garbageCollector } from './garbage-collector/garbage-collector.ts';
 export { trackingMap } from './identity/legacy-tokens.ts';
+export { listedControllers } from './listed.ts';
 export { componentName } from './manager/component.ts';
 export type { RunningControllers } from './manager/manager.ts';
 export { startControllers } from './manager/manager.ts';

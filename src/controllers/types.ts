@@ -25,10 +25,8 @@ export interface ControllerUser {
 
 /** A controller as data. */
 export interface Controller {
-  /** As `--controllers` names it. */
+  /** As `--controllers` names it (listed.ts). */
   readonly name: string;
-  /** Former names, which `--controllers` accepts too. */
-  readonly formerNames?: readonly string[];
   /**
    * Its service account in the system namespace, and its default role `system:controller:<account>`. Without one it acts
    * as the manager itself.
@@ -42,8 +40,6 @@ export interface Controller {
   readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */
   readonly eventSource?: string;
-  /** `*` does not turn it on. */
-  readonly onlyWhenNamed?: boolean;
   /** Asks for informers, registers queues. Reconciles begin when all informers have been synced. */
   readonly start: (context: ControllerContext) => void;
 }

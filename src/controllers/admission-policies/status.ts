@@ -21,7 +21,6 @@ import type { Controller } from '../types.ts';
 export const policyStatusController: Controller = {
   name: 'validatingadmissionpolicy-status-controller',
   needs: [kinds.validatingAdmissionPolicies],
-  formerNames: ['validatingadmissionpolicy-status'],
   account: 'validatingadmissionpolicy-status-controller',
   start(context) {
     const { client, informers, metadata, names } = context;

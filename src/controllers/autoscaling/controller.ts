@@ -34,7 +34,6 @@ interface Pass {
 export const horizontalPodAutoscalerController: Controller = {
   name: 'horizontal-pod-autoscaler-controller',
   needs: [kinds.horizontalPodAutoscalers, kinds.pods],
-  formerNames: ['horizontalpodautoscaling'],
   account: 'horizontal-pod-autoscaler',
   start(context) {
     const { informers, clock, log } = context;

@@ -21,7 +21,6 @@ const lastRetryMs = 1_000_000;
 export const certificateApprover: Controller = {
   name: 'certificatesigningrequest-approving-controller',
   needs: [kinds.certificateSigningRequests],
-  formerNames: ['csrapproving'],
   account: 'certificate-controller',
   start(context) {
     const { client, informers, names, clock, queue } = context;

@@ -13,7 +13,6 @@ const pendingMs = 24 * hour;
 export const certificateCleaner: Controller = {
   name: 'certificatesigningrequest-cleaner-controller',
   needs: [kinds.certificateSigningRequests],
-  formerNames: ['csrcleaner'],
   account: 'certificate-controller',
   start({ client, informers, clock, every, log }) {
     const requests = informers.of(kinds.certificateSigningRequests);

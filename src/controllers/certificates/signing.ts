@@ -28,7 +28,6 @@ const signers: { readonly [signer in SignerName]: Problem } = {
 export const certificateSigner: Controller = {
   name: 'certificatesigningrequest-signing-controller',
   needs: [kinds.certificateSigningRequests],
-  formerNames: ['csrsigning'],
   account: 'certificate-controller',
   start({ client, informers, names, settings, clock, queue }) {
     const { signingAuthority, signingMs } = settings;

@@ -19,7 +19,6 @@ const staleDisruptionMs = 120_000;
 export const disruptionController: Controller = {
   name: 'disruption-controller',
   needs: [kinds.podDisruptionBudgets, kinds.pods],
-  formerNames: ['disruption'],
   account: 'disruption-controller',
   eventSource: 'controllermanager',
   start(context) {

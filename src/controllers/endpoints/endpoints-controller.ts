@@ -18,7 +18,6 @@ type Endpoints = EndpointsSchema & Named;
 export const endpointsController: Controller = {
   name: 'endpoints-controller',
   needs: [kinds.endpoints, kinds.services, kinds.pods],
-  formerNames: ['endpoint'],
   account,
   start(context) {
     const { client, informers, names, queue } = context;

@@ -14,7 +14,6 @@ const firstBackoffMs = 1_000;
 export const endpointSliceMirroringController: Controller = {
   name: 'endpointslice-mirroring-controller',
   needs: [kinds.endpointSlices, kinds.endpoints, kinds.services],
-  formerNames: ['endpointslicemirroring'],
   account: 'endpointslicemirroring-controller',
   eventSource: 'endpoint-slice-mirroring-controller',
   start({ client, events, informers, names, queue }) {

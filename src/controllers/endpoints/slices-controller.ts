@@ -21,7 +21,6 @@ const firstBackoffMs = 1_000;
 export const endpointSlicesController: Controller = {
   name: 'endpointslice-controller',
   needs: [kinds.endpointSlices, kinds.services, kinds.pods, kinds.nodes],
-  formerNames: ['endpointslice'],
   account: 'endpointslice-controller',
   eventSource: 'endpoint-slice-controller',
   start(context) {

@@ -12,7 +12,6 @@ const workers = 20;
  */
 export const garbageCollector: Controller = {
   name: 'garbage-collector-controller',
-  formerNames: ['garbagecollector'],
   account: 'generic-garbage-collector',
   // A deletion takes two requests.
   rate: { perSecond: 2 },

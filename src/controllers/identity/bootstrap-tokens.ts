@@ -34,9 +34,7 @@ function lifeOf(token: TokenSecret, now: number): number {
 export const tokenCleaner: Controller = {
   name: 'token-cleaner-controller',
   needs: [kinds.secrets],
-  formerNames: ['tokencleaner'],
   account: 'token-cleaner',
-  onlyWhenNamed: true,
   start({ client, informers, names, clock, queue }) {
     const tokens = tokensOf(informers, names);
     const work = queue('token_cleaner', async (key) => {
@@ -63,9 +61,7 @@ const signaturePrefix = 'jws-kubeconfig-';
 export const bootstrapSigner: Controller = {
   name: 'bootstrap-signer-controller',
   needs: [kinds.configMaps, kinds.secrets],
-  formerNames: ['bootstrapsigner'],
   account: 'bootstrap-signer',
-  onlyWhenNamed: true,
   start({ client, informers, names, clock, queue }) {
     const [namespace, name] = [names.publicNamespace, 'cluster-info'];
     const tokens = tokensOf(informers, names);

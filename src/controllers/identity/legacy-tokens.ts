@@ -19,7 +19,6 @@ export const trackingMap = 'kube-apiserver-legacy-service-account-token-tracking
 export const legacyTokenCleaner: Controller = {
   name: 'legacy-serviceaccount-token-cleaner-controller',
   needs: [kinds.secrets, kinds.serviceAccounts, kinds.pods],
-  formerNames: ['legacy-service-account-token-cleaner'],
   account: 'legacy-service-account-token-cleaner',
   start({ client, informers, names, settings, clock, every, log }) {
     const secrets = informers.of(kinds.secrets, { fieldSelector: `type=${names.labels}/service-account-token` });

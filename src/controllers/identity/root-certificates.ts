@@ -6,7 +6,6 @@ import type { Controller, ControllerContext } from '../types.ts';
 export const rootCertificatePublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
   needs: [kinds.namespaces, kinds.configMaps],
-  formerNames: ['root-ca-cert-publisher'],
   account: 'root-ca-cert-publisher',
   start(context) {
     const { client, informers, names, settings, queue } = context;

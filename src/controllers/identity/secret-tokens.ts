@@ -13,7 +13,6 @@ import { onNewCertificates } from './root-certificates.ts';
 export const secretTokenController: Controller = {
   name: 'serviceaccount-token-controller',
   needs: [kinds.secrets, kinds.serviceAccounts],
-  formerNames: ['serviceaccount-token'],
   start(context) {
     const { client, informers, names, settings, queue } = context;
     const { signSecretToken, rootCertificates } = settings;

@@ -9,7 +9,6 @@ const managed = ['default'];
 export const serviceAccountController: Controller = {
   name: 'serviceaccount-controller',
   needs: [kinds.namespaces, kinds.serviceAccounts],
-  formerNames: ['serviceaccount'],
   account: 'service-account-controller',
   start({ client, informers, queue }) {
     const namespaces = informers.of(kinds.namespaces);

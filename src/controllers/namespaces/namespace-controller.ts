@@ -18,7 +18,6 @@ const lastBackoffMs = 60_000;
 export const namespaceController: Controller = {
   name: 'namespace-controller',
   needs: [kinds.namespaces],
-  formerNames: ['namespace'],
   account: 'namespace-controller',
   // It empties a namespace of all types of objects.
   rate: { perSecond: 20, burst: 100 },

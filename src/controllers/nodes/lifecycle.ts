@@ -15,7 +15,6 @@ const periodMs = 5_000;
 export const nodeLifecycleController: Controller = {
   name: 'node-lifecycle-controller',
   needs: [kinds.nodes, kinds.pods, kinds.leases],
-  formerNames: ['nodelifecycle'],
   account: 'node-controller',
   start({ client, clock, events, every, informers, log, names, queue }) {
     const nodes = informers.of(kinds.nodes);

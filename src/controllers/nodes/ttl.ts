@@ -24,7 +24,6 @@ export function stepFor(count: number, current: number): number {
 export const ttlController: Controller = {
   name: 'ttl-controller',
   needs: [kinds.nodes],
-  formerNames: ['ttl'],
   account: 'ttl-controller',
   start({ client, informers, names, queue }) {
     const annotation = `node.alpha.${names.labels}/ttl`;

@@ -18,7 +18,6 @@ const gatherMs = 100;
 export const resourceQuotaController: Controller = {
   name: 'resourcequota-controller',
   needs: [kinds.resourceQuotas],
-  formerNames: ['resourcequota'],
   account: 'resourcequota-controller',
   start(context) {
     const { informers, metadata, every } = context;

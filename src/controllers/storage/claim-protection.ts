@@ -29,7 +29,6 @@ function uses(pod: Pod, claim: Claim): boolean {
 export const claimProtectionController: Controller = {
   name: 'persistentvolumeclaim-protection-controller',
   needs: [kinds.persistentVolumeClaims, kinds.pods],
-  formerNames: ['pvc-protection'],
   account: 'pvc-protection-controller',
   start({ client, informers, names, queue }) {
     const finalizer = `${names.labels}/pvc-protection`;

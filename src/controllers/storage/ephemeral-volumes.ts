@@ -10,7 +10,6 @@ import { byClaim, ephemeralClaimName, isMadeFor, type Volume } from './pod-claim
 export const ephemeralVolumeController: Controller = {
   name: 'ephemeral-volume-controller',
   needs: [kinds.pods, kinds.persistentVolumeClaims],
-  formerNames: ['ephemeral-volume'],
   account: 'ephemeral-volume-controller',
   eventSource: 'ephemeral_volume',
   start({ client, events, informers, names, queue }) {

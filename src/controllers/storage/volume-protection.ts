@@ -8,7 +8,6 @@ import { finalizerTask, withFinalizer } from './finalizers.ts';
 export const volumeProtectionController: Controller = {
   name: 'persistentvolume-protection-controller',
   needs: [kinds.persistentVolumes],
-  formerNames: ['pv-protection'],
   account: 'pv-protection-controller',
   start({ client, informers, names, queue }) {
     const finalizer = `${names.labels}/pv-protection`;

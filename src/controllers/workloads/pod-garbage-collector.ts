@@ -27,7 +27,6 @@ const nodeGone = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionBy
 export const podGarbageCollector: Controller = {
   name: 'pod-garbage-collector-controller',
   needs: [kinds.pods, kinds.nodes],
-  formerNames: ['podgc'],
   account: 'pod-garbage-collector',
   start({ client, clock, every, informers, names, settings, log }) {
     const pods = informers.of(kinds.pods);

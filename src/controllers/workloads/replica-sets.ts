@@ -6,7 +6,6 @@ import { keepReplicas } from './replicas.ts';
 export const replicaSetController: Controller = {
   name: 'replicaset-controller',
   needs: [kinds.replicaSets, kinds.pods],
-  formerNames: ['replicaset'],
   account: 'replicaset-controller',
   start: (context) =>
     keepReplicas(context, {
@@ -20,7 +19,6 @@ export const replicaSetController: Controller = {
 export const replicationController: Controller = {
   name: 'replicationcontroller-controller',
   needs: [kinds.replicationControllers, kinds.pods],
-  formerNames: ['replicationcontroller'],
   account: 'replication-controller',
   start: (context) =>
     keepReplicas(context, {

@@ -22,7 +22,6 @@ function expiryOf({ metadata, spec, status }: Job): number | undefined {
 export const ttlAfterFinishedController: Controller = {
   name: 'ttl-after-finished-controller',
   needs: [kinds.jobs],
-  formerNames: ['ttl-after-finished'],
   account: 'ttl-after-finished-controller',
   start({ client, clock, informers, queue }) {
     const jobs = informers.of(kinds.jobs);

@@ -1,5 +1,4 @@
-import type { ListedFlag, LoadedCommand } from '../settings/flag.ts';
-import { variableOf } from '../settings/settings.ts';
+import { type ListedFlag, type LoadedCommand, variableOf } from '../settings/flag.ts';
 import { didYouMean } from '../settings/suggest.ts';
 import { version } from '../version.ts';
 import { commands } from './commands.ts';

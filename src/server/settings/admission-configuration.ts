@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import {
   admissionConfigurationFormat,
-  admissionPlugins,
   type CallingPlugin,
   configurationFormats,
   enabledPlugins,
   type PluginConfigurations,
   type PluginFormat,
+  pluginNames,
 } from '../../admission/index.ts';
 import { isJsonObject, type Json, type Names } from '../../meta/index.ts';
 import type { Log } from '../dependencies.ts';
@@ -94,14 +94,12 @@ async function readFile(path: string, names: Names): Promise<Map<string, () => P
   const unversioned = unversionedPlugins(file.value);
   if (unversioned.length > 0) return new Map(unversioned.map((name) => [name, () => Promise.resolve(file)]));
   const { plugins = [] } = decodeDocument(admissionConfigurationFormat, file, names);
-  const pluginNames = admissionPlugins.map(({ name }) => name);
+  const known: readonly string[] = pluginNames;
   const out = new Map<string, () => Promise<ConfigurationDocument>>();
   for (const [i, { name = '', path: other = '', configuration }] of plugins.entries()) {
     const at = `${file.where}: plugins[${i}]`;
-    if (!pluginNames.includes(name)) {
-      throw new StartError(
-        `${at}.name: ${JSON.stringify(name)} is not an admission plugin${didYouMean(name, pluginNames)}`,
-      );
+    if (!known.includes(name)) {
+      throw new StartError(`${at}.name: ${JSON.stringify(name)} is not an admission plugin${didYouMean(name, known)}`);
     }
     if (out.has(name)) throw new StartError(`${at}.name: ${name} has a configuration already`);
     if (configuration === undefined && other === '') continue;

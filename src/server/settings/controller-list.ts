@@ -1,13 +1,13 @@
-import { allControllers } from '../../controllers/index.ts';
+import { listedControllers } from '../../controllers/index.ts';
 
 /** The names of the controllers that are on. */
 type Controllers = ReadonlySet<string>;
 
-export const controllerNames: readonly string[] = allControllers.map(({ name }) => name);
+export const controllerNames: readonly string[] = listedControllers.map(({ name }) => name);
 
 /** The controllers that `*` enables. */
 export const defaultControllers: Controllers = new Set(
-  allControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name }) => name),
+  listedControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name }) => name),
 );
 
 /**
@@ -35,8 +35,7 @@ export function parseControllers(text: string): { readonly value: Controllers } 
 const currentName = (name: string): string | undefined =>
   name === '*'
     ? name
-    : allControllers.find((controller) => controller.name === name || controller.formerNames?.includes(name) === true)
-        ?.name;
+    : listedControllers.find((controller) => controller.name === name || controller.formerName === name)?.name;
 
 /** The inverse of `parseControllers`. */
 export function formatControllers(on: Controllers): string {

@@ -1,9 +1,8 @@
 import { featureGates, inertGates, wrap } from '../../meta/index.ts';
 import { gateUsage } from './feature-gates.ts';
-import type { ListedFlag } from './flag.ts';
+import { type ListedFlag, variableOf } from './flag.ts';
 import { flagList, programSettings } from './flags.ts';
 import { managerTable } from './manager-flags.ts';
-import { variableOf } from './settings.ts';
 
 const sections = [...new Set(flagList.map(({ section }) => section))];
 

@@ -39,6 +39,9 @@ export interface ListedFlag<K extends string = string> extends Flag<unknown> {
   readonly name: string;
 }
 
+/** The environment variable of a flag: `ORCH_SECURE_PORT` for `secure-port`. */
+export const variableOf = (name: string): string => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;
+
 /** The flags of a command. */
 export interface FlagTable<S> {
   /** In the order of the documentation. */

@@ -1,4 +1,4 @@
-import { admissionPlugins } from '../../admission/index.ts';
+import { admissionPlugins, pluginNames } from '../../admission/index.ts';
 import { maxFakeNodes } from '../../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../../meta/index.ts';
 import { apiFlags, apiProblems } from './api-flags.ts';
@@ -15,10 +15,9 @@ import { requestHeaderFlags } from './request-header-flags.ts';
 import { storeFlags, storeProblems } from './store-flags.ts';
 import { tokenWebhookFlags } from './token-webhook-flags.ts';
 
-const pluginNames = (on: boolean): string[] =>
-  admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
+const pluginsThatAre = (on: boolean): string[] => pluginNames.filter((name) => admissionPlugins[name].on === on);
 const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
-const allPlugins = [...pluginNames(true), ...pluginNames(false)];
+const allPlugins = [...pluginsThatAre(true), ...pluginsThatAre(false)];
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
 const anyText = () => undefined;
@@ -160,13 +159,13 @@ const flags = {
     'API',
     type.someOf('admission plugin', allPlugins),
     [],
-    `Admission plugins to enable in addition to the default ones: ${code(pluginNames(false))}.`,
+    `Admission plugins to enable in addition to the default ones: ${code(pluginsThatAre(false))}.`,
   ),
   disableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins),
     [],
-    `Admission plugins to disable. Enabled by default: ${code(pluginNames(true))}.`,
+    `Admission plugins to disable. Enabled by default: ${code(pluginsThatAre(true))}.`,
   ),
   admissionControlConfigFile: flag(
     'API',

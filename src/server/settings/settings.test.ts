@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allControllers } from '../../controllers/index.ts';
+import { allControllers, listedControllers } from '../../controllers/index.ts';
 import type { Json } from '../../meta/index.ts';
 import { defaultSettings, flagList, programSettings, serverTable } from './flags.ts';
 import { readOptions, readSettings, type SettingSources } from './settings.ts';
@@ -89,8 +89,9 @@ describe('readSettings', () => {
   it('switches controllers on and off', async () => {
     const name = 'clusterrole-aggregation-controller';
     const all = allControllers.map((controller) => controller.name);
-    const byDefault = allControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map((one) => one.name);
+    const byDefault = listedControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map((one) => one.name);
     const others = byDefault.filter((other) => other !== name);
+    expect(listedControllers.map((listed) => listed.name)).toEqual(all);
     const on = async (...items: string[]) => {
       const result = await read(items.map((item) => `--controllers=${item}`));
       return 'problems' in result ? result.problems : [...result.controllers];

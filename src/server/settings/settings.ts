@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import { StartError } from '../start-error.ts';
-import type { FlagTable, ListedFlag } from './flag.ts';
+import { type FlagTable, type ListedFlag, variableOf } from './flag.ts';
 import { programTable, type ServerSettings } from './flags.ts';
 import type { ServerOptions } from './server-options.ts';
 import { didYouMean } from './suggest.ts';
@@ -31,9 +31,6 @@ type Flags = readonly ListedFlag[];
 const byName = (flags: Flags, name: string): ListedFlag | undefined =>
   flags.find((flag) => flag.name === name || flag.aliases?.includes(name));
 const namesOf = (flags: Flags): string[] => flags.map(({ name }) => name);
-
-/** `ORCH_SECURE_PORT` for `secure-port`. */
-export const variableOf = (name: string) => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** The settings of a process. Precedence: command line, environment, file, defaults. */
 export async function readSettings<S extends object>(

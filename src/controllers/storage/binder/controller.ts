@@ -18,7 +18,6 @@ const all = 'all';
 export const volumeBinderController: Controller = {
   name: 'persistentvolume-binder-controller',
   needs: [kinds.persistentVolumes, kinds.persistentVolumeClaims, kinds.storageClasses],
-  formerNames: ['persistentvolume-binder'],
   account: 'persistent-volume-binder',
   eventSource: 'persistentvolume-controller',
   start({ client, events, every, informers, names, queue }) {

@@ -13,7 +13,6 @@ import { createJob, deleteExcess, deleteJob, jobNameAt, type Pass } from './jobs
 export const cronJobController: Controller = {
   name: 'cronjob-controller',
   needs: [kinds.cronJobs, kinds.jobs],
-  formerNames: ['cronjob'],
   account: 'cronjob-controller',
   start(context) {
     const { informers, clock } = context;

@@ -28,7 +28,6 @@ const burst = 250;
 export const daemonSetController: Controller = {
   name: 'daemonset-controller',
   needs: [kinds.daemonSets, kinds.controllerRevisions, kinds.pods, kinds.nodes],
-  formerNames: ['daemonset'],
   account: 'daemon-set-controller',
   eventSource: 'daemonset-controller',
   start(context) {

@@ -15,7 +15,6 @@ import { syncPaused, syncStatus, writeStatus } from './status.ts';
 export const deploymentController: Controller = {
   name: 'deployment-controller',
   needs: [kinds.deployments, kinds.replicaSets, kinds.pods],
-  formerNames: ['deployment'],
   account: 'deployment-controller',
   start(context) {
     const { client, names, turns, informers } = context;

@@ -28,7 +28,6 @@ const retries = { firstBackoffMs: 1000, lastBackoffMs: 60_000 };
 export const jobController: Controller = {
   name: 'job-controller',
   needs: [kinds.jobs, kinds.pods],
-  formerNames: ['job'],
   account: 'job-controller',
   start(context) {
     const { informers, names, settings } = context;

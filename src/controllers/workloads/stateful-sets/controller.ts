@@ -24,7 +24,6 @@ type Status = NonNullable<StatefulSet['status']>;
 export const statefulSetController: Controller = {
   name: 'statefulset-controller',
   needs: [kinds.statefulSets, kinds.controllerRevisions, kinds.pods, kinds.persistentVolumeClaims],
-  formerNames: ['statefulset'],
   account: 'statefulset-controller',
   start(context) {
     const { client, names, turns, informers } = context;

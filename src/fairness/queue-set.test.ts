@@ -84,6 +84,17 @@ describe('a queue set', () => {
     expect(queueSet.waiting).toBe(14);
   });
 
+  it('starts the request of an idle user on an extra seat, one for every ten of the level', () => {
+    const { queueSet, enter } = makeQueueSet({ queues: 1024, handSize: 1, queueLengthLimit: 50 }, 20);
+    for (let i = 0; i < 30; i++) enter('noisy');
+    expect([queueSet.seatsInUse, queueSet.waiting]).toEqual([20, 10]);
+    const started = (flow: string, work = oneSeat) => enter(flow, work).request.started !== undefined;
+    expect([started('wide', wide(2)), started('first'), started('first'), started('second'), started('third')]).toEqual(
+      [false, true, false, true, false],
+    );
+    expect(queueSet.seatsInUse).toBe(22);
+  });
+
   it('keeps the final seats of a request until the events of its change are sent', () => {
     const { clock, queueSet, enter } = makeQueueSet(queuing, 4);
     const { request } = enter('a', { initialSeats: 1, finalSeats: 3, extraMs: 25 });

@@ -27,6 +27,12 @@ const maxRemembered = 1024;
  */
 const idleCredit = 5;
 
+/**
+ * The seats that a level has in addition to its own, as a part of these: idle queues that have used less than their share
+ * start a request on them at once, so that it need not wait until one of a busy user ends.
+ */
+const extraSeats = 0.1;
+
 type Hands = Map<string, readonly Queue[]>;
 
 /**
@@ -145,7 +151,8 @@ export class QueueSet {
     } else {
       const queue = this.#chooseQueue(request, response);
       if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
-      if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request)) {
+      const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
+      if (isFree || this.#mayExceed(request, queue)) {
         this.#startAtOnce(request, queue, now);
       } else {
         this.#enqueue(request, queue);
@@ -342,6 +349,13 @@ export class QueueSet {
   #fits({ seats }: FlowRequest): boolean {
     if (this.#seatsInUse + seats <= this.#limit) return true;
     return seats > this.#limit && this.#executing.length === 0 && this.#seatsInUse === 0;
+  }
+
+  /** Whether a request starts on an extra seat. */
+  #mayExceed({ seats }: FlowRequest, queue: Queue): boolean {
+    const isIdle = queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0;
+    const fits = seats === 1 && this.#seatsInUse < this.#limit + Math.floor(extraSeats * this.#limit);
+    return isIdle && fits && queue.nextDispatchR <= this.#currentR;
   }
 
   #start(request: FlowRequest, now: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inTurns, serverTurns, sliceMs, type Turns } from './scheduler.ts';
+import { inTurns, loneSliceMs, serverTurns, sliceMs, type Turns } from './scheduler.ts';
 import { atOnce, type WaitingSteps } from './steps.ts';
 import { handLoop, step, stepsInSlice } from './testing/hand-loop.ts';
 
@@ -94,6 +94,19 @@ describe('the scheduler', () => {
     expect(Math.abs(since.filter((name) => name === 'busy').length - since.length / 2)).toBeLessThanOrEqual(
       stepsInSlice,
     );
+  });
+
+  it('runs long work of a lone user for longer, until another one comes', async () => {
+    const { scheduler, turn, work } = handLoop();
+    const all = work('mallory', scheduler.turns('mallory'), 2_000, 0.25);
+    const times: number[] = [];
+    for (let i = 0; i < 60; i++) times.push(await turn());
+    expect([times[10], times[59]]).toEqual([sliceMs, loneSliceMs]);
+    void work('ann', scheduler.turns('ann'), 1, 0.25);
+    await turn();
+    expect(await turn()).toBe(sliceMs);
+    for (let i = 0; i < 300; i++) await turn();
+    await all;
   });
 
   it('counts all that a turn starts, behind however many promises and ticks it is', async () => {

@@ -3,6 +3,9 @@ import type { WaitingSteps } from './steps.ts';
 
 /** Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. */
 export const sliceMs = 2;
+/** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */
+export const loneSliceMs = 10;
+const loneTurns = 50;
 
 /** The turns of one piece of long work, such as a request. */
 export interface Turns {
@@ -41,8 +44,8 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for 10 ms in total, apart from the
- * last step. Waiting work resumes in the order of the time its owners have used, the oldest work of an owner first. Work
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for 2 ms in total, apart from the
+ * last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time its owners have used, the oldest work of an owner first. Work
  * starts immediately when no other work waits.
  *
  * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few
@@ -59,6 +62,9 @@ export class Scheduler {
   #deadline = 0;
   /** The time used by the owner of the last granted turn, when it was granted. New owners start from there. */
   #used = 0;
+  /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
+  #lastOwner = '';
+  #turnsAlone = 0;
   #ages = 0;
   #added = 0;
 
@@ -73,7 +79,14 @@ export class Scheduler {
 
   /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
+    this.#note(owner);
     return new WorkTurns(this, owner, this.nextAge());
+  }
+
+  #note(owner: string): void {
+    if (owner === this.#lastOwner) return;
+    this.#lastOwner = owner;
+    this.#turnsAlone = 0;
   }
 
   nextAge(): number {
@@ -89,6 +102,7 @@ export class Scheduler {
   }
 
   wait(name: string, age: number): Promise<void> {
+    this.#note(name);
     let owner = this.#owners.get(name);
     if (owner === undefined) {
       owner = { used: this.#used, since: 0, running: false, waiting: [] };
@@ -117,7 +131,8 @@ export class Scheduler {
 
   #begin(): void {
     this.#open = true;
-    this.#deadline = this.#loop.now() + sliceMs;
+    this.#deadline = this.#loop.now() + (this.#turnsAlone < loneTurns ? sliceMs : loneSliceMs);
+    this.#turnsAlone++;
     this.#loop.defer(this.#turn);
   }
 

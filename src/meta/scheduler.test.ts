@@ -97,15 +97,16 @@ describe('the scheduler', () => {
   });
 
   it('runs long work of a lone user for longer, until another one comes', async () => {
-    const { scheduler, turn, work } = handLoop();
-    const all = work('mallory', scheduler.turns('mallory'), 2_000, 0.25);
+    const loop = handLoop();
+    const { scheduler } = loop;
+    const all = loop.work('mallory', scheduler.turns('mallory'), 2_000, 0.25);
     const times: number[] = [];
-    for (let i = 0; i < 60; i++) times.push(await turn());
+    for (let i = 0; i < 60; i++) times.push(await loop.turn());
     expect([times[10], times[59]]).toEqual([sliceMs, loneSliceMs]);
-    void work('ann', scheduler.turns('ann'), 1, 0.25);
-    await turn();
-    expect(await turn()).toBe(sliceMs);
-    for (let i = 0; i < 300; i++) await turn();
+    void loop.work('ann', scheduler.turns('ann'), 1, 0.25);
+    await loop.turn();
+    expect(await loop.turn()).toBe(sliceMs);
+    for (let i = 0; i < 300; i++) await loop.turn();
     await all;
   });
 

@@ -8,6 +8,7 @@ export {
   parseAnyJsonInSteps,
   parseJson,
   parseJsonInSteps,
+  parsePlainJson,
   prettyJson,
   readOwnJson,
   readOwnJsonInSteps,

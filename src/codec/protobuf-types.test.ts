@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandNames, isJsonObject, type Json, type JsonObject, namesFor, StatusError, setKey } from '../meta/index.ts';
-import { compile, type Field, resolve, type ScalarName, type Schema, type StructSchema } from '../schema/index.ts';
+import { isJsonObject, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import { compile, type Field, type StructSchema } from '../schema/index.ts';
 import * as groups from '../types/index.ts';
-import { parseJson, readProtobuf, writeProtobuf } from './index.ts';
+import { readProtobuf, writeProtobuf } from './index.ts';
+import { valuesOf } from './testing/random-values.ts';
 
 const names = namesFor('orch.io');
 const type = { apiVersion: 'test/v1', kind: 'Thing' };
@@ -19,86 +20,6 @@ function read(schema: StructSchema, bytes: Uint8Array): JsonObject {
   return compile(schema, names).decode(value).value;
 }
 
-const text = fc.oneof(
-  fc.string({ maxLength: 30 }),
-  fc.string({ unit: 'grapheme', maxLength: 40 }),
-  fc.constantFrom('', 'v1', 'x'.repeat(200), 'é'.repeat(70)),
-);
-const key = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', '10', '9', 'é', '\ue000', '😀'));
-// Integers beyond 2^53 are bigint, as parseJson returns them.
-const json = fc.json({ maxDepth: 2 }).map((written) => parseJson(Buffer.from(written)).value);
-const int64 = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
-const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 });
-const timeText = seconds.map((at) => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`);
-const scalarValues: { readonly [name in ScalarName]: fc.Arbitrary<Json> } = {
-  string: text,
-  bool: fc.boolean(),
-  int32: fc.integer(),
-  int64,
-  double: fc.double({ noNaN: true, noDefaultInfinity: true }),
-  bytes: fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString('base64')),
-  time: timeText,
-  microTime: fc
-    .tuple(timeText, fc.nat({ max: 999_999 }))
-    .map(([whole, micros]) => `${whole.slice(0, -1)}.${String(micros).padStart(6, '0')}Z`),
-  duration: fc.constantFrom('0s', '1m30s', '-1.5s', '100ms'),
-  quantity: fc.constantFrom('0', '1Gi', '500m', '-3', '1e3'),
-  intOrString: fc.oneof<fc.Arbitrary<Json>[]>(fc.integer(), text),
-  any: json.filter((value) => value !== null),
-  object: fc.dictionary(key, json, { maxKeys: 3 }) as fc.Arbitrary<Json>,
-};
-
-/** The source of a random value: numbers, and the remaining number of fields and items. */
-interface Draw {
-  /** An integer below `limit`. */
-  readonly below: (limit: number) => number;
-  room: number;
-}
-
-const pools = new Map<unknown, Json[]>();
-function pick(of: fc.Arbitrary<Json>, draw: Draw): Json {
-  const pool = pools.get(of) ?? fc.sample(of, { numRuns: 200, seed: 1 });
-  pools.set(of, pool);
-  return pool[draw.below(pool.length)] as Json;
-}
-
-/** A random value of a schema, without empty lists and maps, which protobuf does not distinguish from absent ones. */
-function madeOf(given: Schema, draw: Draw): Json {
-  const schema = resolve(given);
-  switch (schema.type) {
-    case 'struct': {
-      const value: JsonObject = {};
-      const rare = draw.below(3) + 1;
-      for (const [name, field] of Object.entries(schema.fields)) {
-        if (field.tag === 0 || draw.below(rare) > 0 || draw.room-- < 0) continue;
-        setKey(value, expandNames(name, names), madeOf(field.schema, draw));
-      }
-      return value;
-    }
-    case 'list':
-      return Array.from({ length: draw.below(3) + 1 }, () => madeOf(schema.element, draw));
-    case 'map': {
-      const value: JsonObject = {};
-      for (let i = draw.below(3); i >= 0; i--) setKey(value, pick(key, draw) as string, madeOf(schema.value, draw));
-      return value;
-    }
-    case 'either':
-      return madeOf(schema.options[draw.below(schema.options.length)] as Schema, draw);
-    default:
-      return pick(scalarValues[schema.type], draw);
-  }
-}
-
-const valuesOf = (schema: StructSchema): fc.Arbitrary<Json> =>
-  fc.tuple(fc.integer(), fc.integer({ min: 1, max: 500 })).map(([seed, room]) => {
-    let state = seed;
-    const below = (limit: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-      return (state >>> 8) % limit;
-    };
-    return madeOf(schema, { below, room });
-  });
-
 describe('every built-in kind', () => {
   it('is tested', () => {
     expect(kinds.length).toBe(130);
@@ -108,7 +29,7 @@ describe('every built-in kind', () => {
     '%s decodes to the value that was encoded',
     (_, schema) => {
       fc.assert(
-        fc.property(valuesOf(schema), (drawn) => {
+        fc.property(valuesOf(schema, names), (drawn) => {
           const { kind: _k, apiVersion: _v, ...value } = compile(schema, names).decode(drawn).value;
           const { kind, apiVersion, ...back } = read(schema, write(schema, { ...type, ...value }));
           expect({ kind, apiVersion }).toEqual(type);
@@ -123,7 +44,7 @@ describe('every built-in kind', () => {
     'a truncated $name decodes or throws StatusError 400',
     (schema) => {
       fc.assert(
-        fc.property(valuesOf(schema), fc.nat(), (drawn, seed) => {
+        fc.property(valuesOf(schema, names), fc.nat(), (drawn, seed) => {
           const bytes = write(schema, compile(schema, names).decode(drawn).value);
           const step = Math.max(1, Math.floor(bytes.length / 300));
           for (let end = seed % step; end < bytes.length; end += step) {
@@ -140,7 +61,7 @@ describe('every built-in kind', () => {
     const schema = groups.coreV1.Pod;
     const change = fc.tuple(fc.nat(), fc.nat({ max: 255 }));
     fc.assert(
-      fc.property(valuesOf(schema), fc.array(change, { minLength: 1, maxLength: 5 }), (drawn, changes) => {
+      fc.property(valuesOf(schema, names), fc.array(change, { minLength: 1, maxLength: 5 }), (drawn, changes) => {
         const bytes = write(schema, compile(schema, names).decode(drawn).value);
         for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
         attempt(schema, bytes);

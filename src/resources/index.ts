@@ -82,6 +82,9 @@ export {
   mandatoryLevels,
 } from './flowcontrol/bootstrap-objects.ts';
 
+/** Loads the versions of built-in kinds that the reference server has removed: most servers serve none. */
+export const loadOlderVersions = () => import('./older/index.ts');
+
 /** An API group, its kinds, and how clients rank it against the other groups. */
 export interface BuiltinGroup {
   readonly group: string;
@@ -171,6 +174,13 @@ export const builtinGroups: readonly BuiltinGroup[] = [
     priority: 17_200,
     resources: [ingressClasses, ingresses, ipAddresses, networkPolicies, serviceCidrs],
     generic: [],
+  },
+  {
+    // Older versions of kinds that are in other groups now (`older/`).
+    group: 'extensions',
+    priority: 17_150,
+    versionPriorities: { v1beta1: 1 },
+    resources: [],
   },
   {
     group: 'policy',

@@ -66,7 +66,8 @@ import type { ServerSettings } from './settings/flags.ts';
 import { inFlightLimits } from './settings/in-flight-limits.ts';
 import { metricSettings } from './settings/metric-flags.ts';
 import { servedReleases } from './settings/release-flags.ts';
-import { absentResources, resourceFilter } from './settings/served-resources.ts';
+import { selectDefinitions } from './settings/select-definitions.ts';
+import { absentResources } from './settings/served-resources.ts';
 import { StartError } from './start-error.ts';
 import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
 import { describeStore, openStore } from './storage/open-store.ts';
@@ -146,7 +147,7 @@ type Parts = Awaited<ReturnType<typeof constructParts>>;
 /** The first phase. Each part lists what it is constructed from; all of them use the backend in requests only. */
 async function constructParts(composition: Composition, backend: Backend) {
   const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
-  const serves = resourceFilter(settings, names);
+  const { definitions, serves } = await selectDefinitions(settings, names);
   const absent = absentResources(settings, names);
   const features = resolveFeatures(settings);
   const fakeNodes = fakeNodeCount(settings);
@@ -219,6 +220,7 @@ async function constructParts(composition: Composition, backend: Backend) {
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
   return {
+    definitions,
     serves,
     features,
     fakeNodes,
@@ -281,7 +283,8 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
 
 function openRegistry(composition: Composition, parts: Parts, backend: Backend, tokenKey: string): Registry {
   const { settings, names, clock, random, log, starting } = composition;
-  const { serves, features, fakeNodes, metrics, access, roles, authorization, findKind, admission } = parts;
+  const { definitions, serves, features, fakeNodes, metrics, access, roles, authorization, findKind, admission } =
+    parts;
   const { authorize } = authorization;
   const { store } = backend;
   for (const warning of gateWarnings(settings)) log.warn(warning, {});
@@ -294,7 +297,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     tokenKey,
     features,
     release: servedReleases(settings).emulated,
-    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : resourcesOf(settings.apiProfile),
+    definitions: fakeNodes > 0 ? [...definitions, ...metricsResources] : definitions,
     authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
     garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),

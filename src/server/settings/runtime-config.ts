@@ -24,18 +24,19 @@ interface Served {
 
 /**
  * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha and
- * beta versions are not.
+ * beta versions are not. `removed`: one that the reference server has removed, which only a key of its own serves.
  */
 export function isServed(
   config: ReadonlyMap<string, boolean>,
   group: string,
   version: string,
   plural: string,
+  removed = false,
 ): boolean {
   const groupVersion = formatGroupVersion({ group, version });
   const resource = `${groupVersion}/${plural}`;
   const stage = version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'ga';
-  const keys = [resource, groupVersion, `api/${stage}`, 'api/all'];
+  const keys = removed ? [resource, groupVersion] : [resource, groupVersion, `api/${stage}`, 'api/all'];
   const setting = keys.map((key) => config.get(key)).find((on) => on !== undefined);
   return setting ?? stage === 'ga';
 }

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { valuesOf } from '../../codec/testing/random-values.ts';
+import { type ApiObject, atOnce, isJsonObject, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import type { ResourceDefinition, ResourceVersion } from '../../registry/index.ts';
+import { compile, type StructSchema } from '../../schema/index.ts';
+import { builtinResources } from '../index.ts';
+import { olderKinds, withOlderVersions } from './index.ts';
+
+const names = namesFor('k8s.io');
+const definitions = withOlderVersions(builtinResources);
+
+/** Every conversion of an older version, with the type of the stored objects. */
+const conversions = olderKinds.flatMap((kind) => {
+  const definition = definitions.find(({ group, plural }) => group === kind.group && plural === kind.plural);
+  const source = builtinResources.find(
+    (one) => one.group === (kind.storedIn ?? kind.group) && one.plural === kind.plural,
+  );
+  const stored = source?.versions.find(({ version }) => version === source.storage.version)?.schema;
+  if (definition === undefined || stored === undefined) throw new Error(`${kind.plural} has no definition`);
+  return kind.versions.map(({ version, defaults }) => {
+    const older = definition.versions.find((one) => one.version === version) as ResourceVersion;
+    return { title: `${kind.group}/${version} ${definition.kind}`, definition, older, stored, defaults };
+  });
+});
+
+/** A random value of a type as an object, in its normal form. */
+function objectOf(value: Json, schema: StructSchema, definition: ResourceDefinition): ApiObject {
+  const { value: decoded } = compile(schema, names).decode({ ...(value as JsonObject), metadata: { name: 'x' } });
+  return { ...decoded, kind: definition.kind, apiVersion: 'v' } as ApiObject;
+}
+
+const contentOf = ({ apiVersion: _, ...content }: ApiObject) => content;
+
+describe('every older version', () => {
+  it.each(conversions.map((one) => [one.title, one] as const))('%s loses nothing', (_, one) => {
+    const { definition, older, stored, defaults } = one;
+    const toStored = (object: ApiObject) => {
+      const converted = older.toStorage?.(object, names) ?? object;
+      return { ...compile(stored, names).decode(converted).value, kind: definition.kind, apiVersion: 's' } as ApiObject;
+    };
+    const toOlder = (object: ApiObject) => older.fromStorage?.(object, names) ?? object;
+    fc.assert(
+      fc.property(valuesOf(older.schema, names), (value) => {
+        const sent = objectOf(value, older.schema, definition);
+        defaults?.(sent, names);
+        expect(contentOf(toOlder(toStored(sent)))).toEqual(contentOf(sent));
+      }),
+      { numRuns: 100 },
+    );
+    fc.assert(
+      fc.property(valuesOf(stored, names), (value) => {
+        const object = objectOf(value, stored, definition);
+        const steps = definition.strategy.defaults?.(object, { names, now: 0 });
+        if (isJsonObject(steps as unknown as Json)) atOnce(steps as never);
+        const read = toOlder(object);
+        // An older version is what its type declares.
+        const decoded = compile(older.schema, names).decode(read).value;
+        expect({ ...decoded, kind: definition.kind, apiVersion: read.apiVersion }).toEqual(read);
+        expect(contentOf(toStored(read))).toEqual(contentOf(objectOf(object, stored, definition)));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,23 @@
+/** The versions of built-in kinds that the reference server has removed, loaded where a server serves one of them. */
+import { formatGroupResource } from '../../meta/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
+import { autoscaling } from './autoscaling.ts';
+import { type OlderKind, withVersions } from './declare.ts';
+import { flowcontrol } from './flowcontrol.ts';
+
+export const olderKinds: readonly OlderKind[] = [...autoscaling, ...flowcontrol];
+
+/** The definitions with the older versions of their kinds, and those of kinds in a group that only has older versions. */
+export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
+  const all = new Map(definitions.map((one) => [idOf(one), one]));
+  for (const kind of olderKinds) {
+    const { storedIn = kind.group } = kind;
+    const definition = all.get(idOf({ group: storedIn, plural: kind.plural }));
+    if (definition === undefined) throw new Error(`${idOf(kind)} has older versions, but no definition`);
+    all.set(idOf(kind), withVersions(definition, kind));
+  }
+  return [...all.values()];
+}
+
+const idOf = ({ group, plural }: { readonly group: string; readonly plural: string }): string =>
+  formatGroupResource({ group, resource: plural });

@@ -1,0 +1,48 @@
+import { expandNames, formatGroupVersion, type Names } from '../../meta/index.ts';
+import type { RegistryOptions, ResourceDefinition } from '../../registry/index.ts';
+import { loadOlderVersions, resourcesOf } from '../../resources/index.ts';
+import { StartError } from '../start-error.ts';
+import type { ServerSettings } from './flags.ts';
+import { isServed, runtimeProblem } from './runtime-config.ts';
+
+/** The built-in resources of a server, and which of their versions it serves. */
+interface SelectedDefinitions {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly serves: NonNullable<RegistryOptions['serves']>;
+}
+
+/**
+ * What `--api-profile` and `--runtime-config` select. Older versions are loaded only where a beta version is named.
+ * @throws StartError
+ */
+export async function selectDefinitions(
+  { apiProfile, runtimeConfig: config }: Pick<ServerSettings, 'apiProfile' | 'runtimeConfig'>,
+  names: Names,
+): Promise<SelectedDefinitions> {
+  const problemWith = (definitions: readonly ResourceDefinition[]) =>
+    runtimeProblem(
+      config,
+      definitions.map((definition) => ({ ...definition, group: expandNames(definition.group, names) })),
+    );
+  const current = resourcesOf(apiProfile);
+  const namesBeta = [...config.keys()].some((key) => key.includes('beta') && key !== 'api/beta');
+  const older = namesBeta || problemWith(current) !== undefined ? await loadOlderVersions() : undefined;
+  const definitions = older?.withOlderVersions(current) ?? current;
+  const problem = problemWith(definitions);
+  if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
+
+  const placeOf = (group: string, version: string, plural: string) =>
+    `${formatGroupVersion({ group, version })}/${plural}`;
+  const removed = new Set(
+    older?.olderKinds.flatMap(({ group, plural, versions }) =>
+      versions.map(({ version }) => placeOf(expandNames(group, names), version, plural)),
+    ),
+  );
+  // Defined only where fake nodes report their usage.
+  const usage = `metrics.${names.domain}`;
+  return {
+    definitions,
+    serves: (group, version, plural) =>
+      group === usage || isServed(config, group, version, plural, removed.has(placeOf(group, version, plural))),
+  };
+}

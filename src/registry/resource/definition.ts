@@ -91,6 +91,8 @@ export interface ResourceVersion {
   /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
+  /** Rules of writes in this version that replace the strategy of the kind, apart from its defaults. */
+  readonly strategy?: Strategy;
   /** Decodes objects in place of the decoder of `schema`: of a custom resource. */
   readonly type?: CompiledType;
   /** The schema that OpenAPI publishes in place of `schema`: of a custom resource. `dialect` v2 has no nullable, …. */

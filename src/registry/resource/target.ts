@@ -1,6 +1,6 @@
 import { type ApiObject, atOnce, isLarge, pathSegmentName, quote, type Steps, statusError } from '../../meta/index.ts';
 import type { Target } from '../types.ts';
-import type { PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
+import type { PartialUpdateSubresource, Projection, StatusSubresource, Strategy } from './definition.ts';
 import type { CompiledVersion, RequestKind, Resource } from './resource.ts';
 
 /** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
@@ -23,6 +23,10 @@ export function checkVerb({ resource, namespace, name, subresource }: Target, ve
 export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;
 }
+
+/** The rules of writes to the target. */
+export const strategyOf = (target: Target): Strategy =>
+  versionOf(target).declared.strategy ?? target.resource.definition.strategy;
 
 /** The kind of the bodies of requests to the target. */
 export function requestKind(target: Target): RequestKind {

@@ -11,7 +11,7 @@ import {
   type WaitingSteps,
 } from '../../meta/index.ts';
 import { dropGated } from '../../schema/index.ts';
-import { partialWriteOf, projectionOf, requestKind } from '../resource/target.ts';
+import { partialWriteOf, projectionOf, requestKind, strategyOf } from '../resource/target.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { applyCandidate } from './candidate/apply.ts';
 import { replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
@@ -141,9 +141,8 @@ export function* completeObject(
   candidate: Candidate,
   old: ApiObject | undefined,
 ): Steps<void> {
-  const { definition, writeRules } = target.resource;
-  const { strategy } = definition;
-  const { gated } = writeRules;
+  const { gated } = target.resource.writeRules;
+  const strategy = strategyOf(target);
   const { object } = candidate;
   if (gated !== undefined) dropGated(object, old, gated);
   if (old === undefined) {

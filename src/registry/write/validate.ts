@@ -17,7 +17,7 @@ import {
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { MetadataChecks } from '../resource/definition.ts';
-import { partialWriteOf } from '../resource/target.ts';
+import { partialWriteOf, strategyOf } from '../resource/target.ts';
 import type { Target, ValidationMismatch } from '../types.ts';
 import { type Attempt, nameOf, type WriteRequest } from './write-request.ts';
 
@@ -51,8 +51,7 @@ export function findLengthyErrors(attempt: Attempt): Promise<void> | undefined {
   const { request, candidate, old, errors, turns } = attempt;
   const { target, context, options } = request;
   const part = partialWriteOf(target)?.type === 'status' ? 'status' : 'whole';
-  const { strategy } = target.resource.definition;
-  const steps = strategy.validateInSteps?.(candidate.object, old, context, { found: errors, part });
+  const steps = strategyOf(target).validateInSteps?.(candidate.object, old, context, { found: errors, part });
   if (steps === undefined) return undefined;
   return inTurns(steps, turns ?? options.turns ?? serverTurns()).then((lengthy) => {
     attempt.errors = [...errors, ...lengthy];
@@ -82,7 +81,7 @@ function rejectErrors({ request, candidate }: Attempt, errors: readonly FieldErr
 /** Adds the warnings of the kind to the response. */
 export function addWarnings({ request, candidate: { object }, old }: Attempt): undefined {
   const { target, context, options } = request;
-  const { strategy } = target.resource.definition;
+  const strategy = strategyOf(target);
   const partial = partialWriteOf(target);
   const warnings =
     partial === undefined
@@ -103,8 +102,8 @@ function* fieldErrorsOf(
   old: ApiObject | undefined,
 ): Steps<readonly FieldError[]> {
   const { target, context } = request;
-  const { definition, storageVersion } = target.resource;
-  const { strategy } = definition;
+  const { storageVersion } = target.resource;
+  const strategy = strategyOf(target);
   const { metadata } = object;
   const before = [
     ...(yield* allErrors(() => findMetadataErrors(request, metadata, old))),

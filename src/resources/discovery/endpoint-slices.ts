@@ -32,10 +32,9 @@ export const endpointSlices = resource({
     },
     // `deprecatedTopology` is dropped on create; unchanged endpoints keep it on update.
     prepareCreate: ({ endpoints }) => dropTopology(endpoints),
-    prepareUpdate: ({ metadata, endpoints }, old) => {
-      // A change of the labels also increments the generation.
-      if (!same(metadata.labels, old.metadata.labels)) metadata.generation = (old.metadata.generation ?? 0) + 1;
-      if (!same(endpoints, old.endpoints)) dropTopology(endpoints);
+    prepareUpdate: (slice, old) => {
+      countLabelChange(slice, old);
+      if (!same(slice.endpoints, old.endpoints)) dropTopology(slice.endpoints);
     },
     validate: validateSlice,
     validateUpdate: (slice, old) => unchanged('addressType', slice.addressType, old.addressType),
@@ -52,6 +51,11 @@ export const endpointSlices = resource({
     ],
   },
 });
+
+/** A change of the labels also increments the generation. */
+export function countLabelChange({ metadata }: { metadata: ObjectMeta }, old: { metadata: ObjectMeta }): void {
+  if (!same(metadata.labels, old.metadata.labels)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
 
 /** Whether a controller manages the slice: the warnings for its addresses went to the writer of the service. */
 function isManaged({ labels }: ObjectMeta, names: Names): boolean {

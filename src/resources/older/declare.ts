@@ -1,5 +1,5 @@
 import { type ApiObject, formatGroupVersion, type Names } from '../../meta/index.ts';
-import type { Lifecycle, ResourceDefinition, ResourceVersion } from '../../registry/index.ts';
+import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import { type Mark, toOlderBy, toStoredBy } from './conversion.ts';
 import type { FieldChange } from './fields.ts';
@@ -20,11 +20,13 @@ export interface OlderVersion {
   readonly schema: StructSchema;
   /** Its replacement is the storage version where it names none. */
   readonly lifecycle: Lifecycle;
-  /** Fields that have another place or form. Absent: the types are the same, and only their names differ. */
+  /** Fields that have another place or form. Absent: the type is that of the preferred version under another name. */
   readonly changes?: readonly FieldChange[];
   /** Sets those of its defaults that depend on other fields, in place. Others are in the declaration of its type. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
   readonly marks?: readonly Mark[];
+  /** Rules of its writes that replace those of the kind. */
+  readonly strategy?: Strategy;
 }
 
 /** The definition with the older versions after its own ones. */
@@ -38,25 +40,41 @@ export function withVersions(
     : { ...definition, group, versions: older };
 }
 
-function versionOf(
-  { storage, versions, kind }: ResourceDefinition,
-  group: string,
-  { version, schema, lifecycle, changes, defaults, marks }: OlderVersion,
-): ResourceVersion {
-  const storedVersion = formatGroupVersion(storage);
-  const declared: ResourceVersion = {
+function versionOf(definition: ResourceDefinition, group: string, older: OlderVersion): ResourceVersion {
+  const { versions, kind } = definition;
+  const { version, schema, lifecycle, strategy } = older;
+  return {
+    ...converted(definition, group, older),
     version,
     schema,
-    lifecycle: { replacement: `${storedVersion} ${kind}`, ...lifecycle },
+    lifecycle: {
+      replacement: `${formatGroupVersion({ ...definition, version: versions[0]?.version ?? '' })} ${kind}`,
+      ...lifecycle,
+    },
+    ...(strategy === undefined ? {} : { strategy: { ...definition.strategy, ...strategy } }),
   };
+}
+
+type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage'>;
+
+function converted(
+  { storage, versions }: ResourceDefinition,
+  group: string,
+  { version, schema, changes, defaults, marks }: OlderVersion,
+): Conversions {
+  const [preferred] = versions;
+  if (changes === undefined) {
+    const { toStorage, fromStorage } = preferred ?? {};
+    return { ...(toStorage && { toStorage }), ...(fromStorage && { fromStorage }) };
+  }
   const stored = versions.find((one) => one.version === storage.version);
-  if (changes === undefined || stored === undefined) return declared;
+  if (stored === undefined) throw new Error(`${group}/${version} is not stored in a version of its kind`);
   const rules = {
     older: { apiVersion: formatGroupVersion({ group, version }), schema },
-    stored: { apiVersion: storedVersion, schema: stored.schema },
+    stored: { apiVersion: formatGroupVersion(storage), schema: stored.schema },
     changes,
     ...(defaults === undefined ? {} : { defaults }),
     ...(marks === undefined ? {} : { marks }),
   };
-  return { ...declared, toStorage: toStoredBy(rules), fromStorage: toOlderBy(rules) };
+  return { toStorage: toStoredBy(rules), fromStorage: toOlderBy(rules) };
 }

@@ -4,7 +4,7 @@ import type { Field, Fields, Schema, StructSchema, Via } from '../../schema/inde
 /**
  * Copies types into a group version: a type, and the types of the same package and version that its fields lead to, each
  * once. `differing`: the fields of those structs that are not as in the other version, by name; they may refer to structs
- * of the other version.
+ * of the other version. `shared`: structs of the other version that are used as they are.
  *
  *     const v1beta1 = typesIn('networking/v1beta1', { IngressSpec: { … } });
  *     const schema = v1beta1(v1.Ingress);
@@ -12,11 +12,12 @@ import type { Field, Fields, Schema, StructSchema, Via } from '../../schema/inde
 export function typesIn(
   groupVersion: string,
   differing: { readonly [name: string]: Fields } = {},
+  shared: readonly StructSchema[] = [],
 ): (schema: StructSchema) => StructSchema {
   const copies = new Map<string, StructSchema>();
 
   const copyStruct = (schema: StructSchema, home: string): StructSchema => {
-    if (homeOf(schema.name) !== home) return schema;
+    if (homeOf(schema.name) !== home || shared.includes(schema)) return schema;
     const name = nameIn(groupVersion, schema.name);
     const known = copies.get(name);
     if (known !== undefined) return known;

@@ -173,6 +173,58 @@ const rows: readonly Row[] = [
       ],
     },
   },
+  { place: 'networking.k8s.io/v1beta1 ingressclasses', clusterScoped: true, sent: { spec: { controller: 'a.b/c' } } },
+  ...['networking.k8s.io/v1beta1', 'extensions/v1beta1'].map(
+    (groupVersion): Row => ({
+      place: `${groupVersion} ingresses`,
+      newer: 'networking.k8s.io/v1',
+      sent: {
+        spec: {
+          backend: { serviceName: 'a', servicePort: 80 },
+          rules: [{ host: 'h', http: { paths: [{ path: '/x', backend: { serviceName: 'b', servicePort: 'web' } }] } }],
+        },
+      },
+      older: {
+        spec: {
+          backend: { serviceName: 'a', servicePort: 80 },
+          rules: [
+            {
+              host: 'h',
+              http: {
+                paths: [
+                  { path: '/x', pathType: 'ImplementationSpecific', backend: { serviceName: 'b', servicePort: 'web' } },
+                ],
+              },
+            },
+          ],
+        },
+      },
+      shown: {
+        spec: {
+          defaultBackend: { service: { name: 'a', port: { number: 80 } } },
+          rules: [
+            {
+              host: 'h',
+              http: {
+                paths: [
+                  {
+                    path: '/x',
+                    pathType: 'ImplementationSpecific',
+                    backend: { service: { name: 'b', port: { name: 'web' } } },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    }),
+  ),
+  {
+    place: 'extensions/v1beta1 networkpolicies',
+    newer: 'networking.k8s.io/v1',
+    sent: { spec: { podSelector: pods, policyTypes: ['Ingress'] } },
+  },
   { place: 'coordination.k8s.io/v1beta1 leases', sent: { spec: { holderIdentity: 'h', leaseDurationSeconds: 15 } } },
   { place: 'node.k8s.io/v1beta1 runtimeclasses', clusterScoped: true, sent: { handler: 'runc' } },
   { place: 'scheduling.k8s.io/v1beta1 priorityclasses', clusterScoped: true, sent: { value: 5 } },

@@ -5,10 +5,18 @@ import { autoscaling } from './autoscaling.ts';
 import { type OlderKind, withVersions } from './declare.ts';
 import { discovery } from './discovery.ts';
 import { flowcontrol } from './flowcontrol.ts';
+import { networkingKinds } from './networking.ts';
 import { policy } from './policy.ts';
 import { sameTypes } from './same-types.ts';
 
-export const olderKinds: readonly OlderKind[] = [...autoscaling, ...discovery, ...flowcontrol, ...policy, ...sameTypes];
+export const olderKinds: readonly OlderKind[] = [
+  ...autoscaling,
+  ...discovery,
+  ...flowcontrol,
+  ...networkingKinds,
+  ...policy,
+  ...sameTypes,
+];
 
 /** The definitions with the older versions of their kinds, and those of kinds in a group that only has older versions. */
 export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {

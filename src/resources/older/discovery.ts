@@ -1,14 +1,24 @@
 /** The beta version of endpoint slices. */
 import { type ApiObject, isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
-import { type Fields, field, map, string } from '../../schema/index.ts';
+import { field, map, string } from '../../schema/index.ts';
 import * as v1 from '../../types/discovery-v1.ts';
 import { countLabelChange } from '../discovery/endpoint-slices.ts';
 import type { OlderKind } from './declare.ts';
 import { typesIn } from './types.ts';
 
-const { deprecatedTopology: _, nodeName, zone: __, ...endpoint } = v1.Endpoint.fields;
-const fields: Fields = { ...endpoint, topology: field(5, map(string)), nodeName, hints: v1.Endpoint.fields.hints };
-const v1beta1 = typesIn('discovery/v1beta1', { Endpoint: fields });
+const { addresses, conditions, hostname, targetRef, nodeName, hints } = v1.Endpoint.fields;
+const v1beta1 = typesIn('discovery/v1beta1', {
+  Endpoint: {
+    addresses,
+    conditions,
+    hostname,
+    targetRef,
+    topology: field(5, map(string)),
+    nodeName,
+    hints: { ...hints, tag: 7 },
+  },
+  EndpointPort: v1.EndpointPort.fields,
+});
 
 const hostnameLabel = ({ labels }: Names) => `${labels}/hostname`;
 const zoneLabel = ({ labels }: Names) => `topology.${labels}/zone`;

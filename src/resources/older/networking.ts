@@ -16,11 +16,15 @@ const ingressTypes: { readonly [name: string]: Fields } = {
   IngressSpec: { ingressClassName, backend: defaultBackend, tls, rules },
   HTTPIngressPath: {
     path,
-    pathType: { ...pathType, required: false, default: 'ImplementationSpecific' },
+    pathType: { ...pathType, required: false, always: false, default: 'ImplementationSpecific' },
     backend,
   },
 };
-const networking = typesIn('networking/v1beta1', ingressTypes);
+const { scope, ...reference } = v1.IngressClassParametersReference.fields;
+const networking = typesIn('networking/v1beta1', {
+  ...ingressTypes,
+  IngressClassParametersReference: { ...reference, scope: { ...scope, required: true, emptyOk: true } },
+});
 const extensions = typesIn('extensions/v1beta1', ingressTypes);
 
 /** A numeric `servicePort` is a number in v1, any other one a name. */

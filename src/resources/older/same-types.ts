@@ -1,4 +1,4 @@
-/** Beta versions whose types are those of the stable version. */
+/** Beta versions whose fields are those of the stable version. */
 import type { Lifecycle } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import * as batchV1 from '../../types/batch-v1.ts';
@@ -28,10 +28,16 @@ const batch = typesIn('batch/v1beta1', {}, [batchV1.JobSpec]);
 const coordination = typesIn('coordination/v1beta1');
 const node = typesIn('node/v1beta1');
 const scheduling = typesIn('scheduling/v1beta1');
-const storage = typesIn('storage/v1beta1');
+const { volumeLifecycleModes } = storageV1.CSIDriverSpec.fields;
+const storage = typesIn('storage/v1beta1', {
+  CSIDriverSpec: {
+    ...storageV1.CSIDriverSpec.fields,
+    volumeLifecycleModes: { ...volumeLifecycleModes, listType: 'atomic' },
+  },
+});
 
 const rbacGroup = 'rbac.authorization.{domain}';
-const rbac = typesIn('rbac/v1beta1');
+const rbac = typesIn('rbac/v1beta1', { Subject: rbacV1.Subject.fields, RoleRef: rbacV1.RoleRef.fields });
 
 const storageGroup = 'storage.{domain}';
 

@@ -3,8 +3,8 @@ import type { Field, Fields, Schema, StructSchema, Via } from '../../schema/inde
 
 /**
  * Copies types into a group version: a type, and the types of the same package and version that its fields lead to, each
- * once. `differing`: the fields of those structs that are not as in the other version, by name; they may refer to structs
- * of the other version. `shared`: structs of the other version that are used as they are.
+ * once. `differing`: the fields of those structs that are not as in the other version, by name. They may refer to structs
+ * of the other version, and the structs are not atomic. `shared`: structs of the other version that are used as they are.
  *
  *     const v1beta1 = typesIn('networking/v1beta1', { IngressSpec: { … } });
  *     const schema = v1beta1(v1.Ingress);
@@ -21,9 +21,10 @@ export function typesIn(
     const name = nameIn(groupVersion, schema.name);
     const known = copies.get(name);
     if (known !== undefined) return known;
-    const declared = getKey(differing, name.slice(homeOf(name).length)) ?? schema.fields;
-    const fields = Object.entries(declared).map(([key, field]) => [key, copyField(field, home)] as const);
-    const copy = { ...schema, name, fields: Object.fromEntries(fields) };
+    const own = getKey(differing, name.slice(homeOf(name).length));
+    const { structType: _, ...granular } = schema;
+    const fields = Object.entries(own ?? schema.fields).map(([key, field]) => [key, copyField(field, home)] as const);
+    const copy = { ...(own === undefined ? schema : granular), name, fields: Object.fromEntries(fields) };
     copies.set(name, copy);
     return copy;
   };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiObject, expandNames, type JsonObject, namesFor } from '../meta/index.ts';
+import { type ApiObject, expandNames, type Json, type JsonObject, namesFor } from '../meta/index.ts';
 import { olderKinds } from '../resources/older/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
@@ -27,18 +27,31 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function request(method: string, url: string, body?: JsonObject, contentType = 'application/json') {
+interface Options {
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** The expected status. Default: success. */
+  readonly status?: number;
+}
+
+async function request(method: string, url: string, body?: JsonObject, options: Options = {}) {
+  const { contentType = 'application/json', accept = 'application/json', status } = options;
   const answer = await server.client.request({
     method,
     url,
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': contentType }) },
+    headers: { accept, ...(body === undefined ? {} : { 'content-type': contentType }) },
     ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
   });
-  const pieces: Uint8Array[] = [];
-  for await (const piece of answer.body) pieces.push(piece);
-  const text = Buffer.concat(pieces).toString();
-  if (answer.status >= 300) throw new Error(`${method} ${url}: ${text}`);
+  const text = await textOf(answer.body);
+  const isExpected = status === undefined ? answer.status < 300 : answer.status === status;
+  if (!isExpected) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
   return { headers: answer.headers, object: JSON.parse(text) as ApiObject };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
 }
 
 /** A kind in an older version: an object as sent, and what of it the other versions show. */
@@ -271,7 +284,9 @@ function urlsOf({ place, clusterScoped, newer }: Row) {
   return { name, groupVersion, current, older: urlIn(groupVersion), newer: urlIn(current) };
 }
 
-const mergePatch = 'application/merge-patch+json';
+const mergePatch = { contentType: 'application/merge-patch+json' };
+const strategicPatch = { contentType: 'application/strategic-merge-patch+json' };
+const apply = { contentType: 'application/apply-patch+yaml' };
 
 describe('an older version', () => {
   it.each(rows.map((row) => [row.place, row] as const))(
@@ -313,4 +328,180 @@ it('is tested for every older kind', () => {
     versions.map(({ version }) => `${expandNames(group, names)}/${version} ${plural}`),
   );
   expect(places.filter((place) => !rows.some((row) => row.place === place))).toEqual([]);
+});
+
+const levelsIn = (version: string) => `/apis/${flowGroup}/${version}/prioritylevelconfigurations`;
+const autoscalersIn = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+const specOf = (object: ApiObject) => object['spec'] as JsonObject;
+
+describe('explicit 0 shares', () => {
+  it.each(['v1beta1', 'v1beta2', 'v1beta3'])('stay 0 when an object is written back in %s', async (version) => {
+    const name = `zero-${version}`;
+    await request('POST', levelsIn('v1'), { metadata: { name }, ...level({ nominalConcurrencyShares: 0 }) });
+    const { object } = await request('GET', `${levelsIn(version)}/${name}`);
+    expect(object.metadata.annotations).toEqual({ 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares': '' });
+    const labels = { a: 'b' };
+    await request('PUT', `${levelsIn(version)}/${name}`, { ...object, metadata: { ...object.metadata, labels } });
+    const { object: stored } = await request('GET', `${levelsIn('v1')}/${name}`);
+    expect(stored).toMatchObject({ ...level({ nominalConcurrencyShares: 0 }), metadata: { labels } });
+    expect(stored.metadata.annotations).toBeUndefined();
+  });
+});
+
+describe('what an older version has no field for', () => {
+  it('survives its updates and patches', async () => {
+    const name = 'behaving';
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 9, selectPolicy: 'Min' } };
+    const sent = { metadata: { name }, spec: { ...scaled, behavior } };
+    const { object: made } = await request('POST', autoscalersIn('v2'), sent);
+    const older = `${autoscalersIn('v2beta1')}/${name}`;
+    const { object } = await request('GET', older);
+    expect(specOf(object)).not.toHaveProperty('behavior');
+    expect(Object.keys(object.metadata.annotations ?? {})).toEqual(['conversion.k8s.io/autoscaling.v2']);
+    await request('PUT', older, { ...object, spec: { ...specOf(object), maxReplicas: 5 } });
+    await request('PATCH', older, { spec: { minReplicas: 2 } }, mergePatch);
+    const { object: stored } = await request('GET', `${autoscalersIn('v2')}/${name}`);
+    expect(specOf(stored)).toEqual({ ...specOf(made), maxReplicas: 5, minReplicas: 2 });
+    expect(stored.metadata.annotations).toBeUndefined();
+  });
+
+  it('stays with its list element when others are removed', async () => {
+    const name = 'measured';
+    const metric = (resource: string, target: JsonObject) => ({
+      type: 'Resource',
+      resource: { name: resource, target },
+    });
+    const cpu = metric('cpu', { type: 'Utilization', averageUtilization: 50 });
+    const memory = metric('memory', { type: 'Value', averageUtilization: 60 });
+    await request('POST', autoscalersIn('v2'), { metadata: { name }, spec: { ...scaled, metrics: [cpu, memory] } });
+    const older = `${autoscalersIn('v2beta1')}/${name}`;
+    const { object } = await request('GET', older);
+    const metrics = (specOf(object)['metrics'] as JsonObject[]).slice(1);
+    await request('PUT', older, { ...object, spec: { ...specOf(object), metrics } });
+    const { object: stored } = await request('GET', `${autoscalersIn('v2')}/${name}`);
+    expect(specOf(stored)['metrics']).toEqual([memory]);
+  });
+});
+
+describe('the verbs of an older version', () => {
+  it('watch objects in that version', async () => {
+    const name = 'watched';
+    await request('POST', levelsIn('v1'), { metadata: { name }, ...level({ nominalConcurrencyShares: 8 }) });
+    const { body } = await server.client.request({
+      method: 'GET',
+      url: `${levelsIn('v1beta2')}?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3D${name}`,
+      headers: { accept: 'application/json' },
+    });
+    const [event = ''] = (await textOf(body)).split('\n');
+    expect(JSON.parse(event)).toMatchObject({
+      type: 'ADDED',
+      object: { apiVersion: `${flowGroup}/v1beta2`, ...level({ assuredConcurrencyShares: 8 }) },
+    });
+  });
+
+  it('show the same tables', async () => {
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const tableIn = async (version: string) =>
+      (await request('GET', `${levelsIn(version)}?limit=3&includeObject=None`, undefined, { accept })).object;
+    const cellsOf = (table: ApiObject) => (table['rows'] as { cells: Json[] }[]).map(({ cells }) => cells.slice(0, 6));
+    const [older, newer] = [await tableIn('v1beta1'), await tableIn('v1')];
+    expect(older['columnDefinitions']).toEqual(newer['columnDefinitions']);
+    // The last one is the age.
+    expect(cellsOf(newer)).toHaveLength(3);
+    expect(cellsOf(older)).toEqual(cellsOf(newer));
+  });
+
+  it('apply configurations whose managers own fields of that version', async () => {
+    const configuration = (version: string, fields: JsonObject) => ({
+      kind: 'PriorityLevelConfiguration',
+      apiVersion: `${flowGroup}/${version}`,
+      metadata: { name: 'applied' },
+      ...level(fields),
+    });
+    const url = (version: string, manager: string, query = '') =>
+      `${levelsIn(version)}/applied?fieldManager=${manager}${query}`;
+    const older = configuration('v1beta2', { assuredConcurrencyShares: 5 });
+    const { object } = await request('PATCH', url('v1beta2', 'one'), older, apply);
+    expect(object).toMatchObject(older);
+
+    const newer = configuration('v1', { nominalConcurrencyShares: 6 });
+    const conflict = await request('PATCH', url('v1', 'two'), newer, { ...apply, status: 409 });
+    expect(conflict.object['message']).toContain('.spec.limited.assuredConcurrencyShares');
+    await request('PATCH', url('v1', 'two', '&force=true'), newer, apply);
+    const reverse = await request('PATCH', url('v1beta2', 'one'), older, { ...apply, status: 409 });
+    expect(reverse.object['message']).toContain('.spec.limited.nominalConcurrencyShares');
+
+    const agreed = configuration('v1beta2', { assuredConcurrencyShares: 6 });
+    const { object: shared } = await request('PATCH', url('v1beta2', 'one'), agreed, apply);
+    expect(shared.metadata.managedFields).toMatchObject([
+      { manager: 'one', apiVersion: older.apiVersion },
+      { manager: 'two', apiVersion: newer.apiVersion },
+    ]);
+  });
+
+  it('merge lists by the keys of that version', async () => {
+    const name = 'merged';
+    const condition = (type: string) => ({ type, status: 'True' });
+    await request('POST', autoscalersIn('v2'), { metadata: { name }, spec: scaled });
+    const patch = async (version: string, type: string) => {
+      const body = { status: { conditions: [condition(type)] } };
+      const { object } = await request('PATCH', `${autoscalersIn(version)}/${name}/status`, body, strategicPatch);
+      return (object['status'] as JsonObject)['conditions'];
+    };
+    await patch('v2', 'AbleToScale');
+    expect(await patch('v2', 'ScalingActive')).toHaveLength(2);
+    // The conditions of v2beta1 have no merge key.
+    expect(await patch('v2beta1', 'ScalingLimited')).toMatchObject([condition('ScalingLimited')]);
+  });
+
+  it('change nothing in a dry run', async () => {
+    const sent = { metadata: { name: 'dry' }, ...level({ assuredConcurrencyShares: 5 }) };
+    const { object } = await request('POST', `${levelsIn('v1beta1')}?dryRun=All`, sent);
+    expect(object).toMatchObject(sent);
+    await request('GET', `${levelsIn('v1')}/dry`, undefined, { status: 404 });
+  });
+
+  it('are checked by policies that match the newer version', async () => {
+    const group = '/apis/admissionregistration.k8s.io/v1';
+    const resources = ['prioritylevelconfigurations'];
+    await request('POST', `${group}/validatingadmissionpolicies`, {
+      metadata: { name: 'few-shares' },
+      spec: {
+        matchConstraints: {
+          matchPolicy: 'Equivalent',
+          resourceRules: [{ apiGroups: [flowGroup], apiVersions: ['v1'], operations: ['CREATE'], resources }],
+        },
+        validations: [{ expression: 'object.spec.limited.nominalConcurrencyShares < 100', message: 'too many shares' }],
+      },
+    });
+    await request('POST', `${group}/validatingadmissionpolicybindings`, {
+      metadata: { name: 'few-shares' },
+      spec: { policyName: 'few-shares', validationActions: ['Deny'] },
+    });
+    const sent = { metadata: { name: 'many' }, ...level({ assuredConcurrencyShares: 500 }) };
+    const refused = await request('POST', levelsIn('v1beta2'), sent, { status: 422 });
+    expect(refused.object['message']).toContain('too many shares');
+  });
+});
+
+describe('a start', () => {
+  const start = (key: string, on: boolean) =>
+    createServer(
+      { apiDomain: 'k8s.io', controllers: '-*', runtimeConfig: { [key]: on } },
+      { log: silentLog, store: openMemoryStore({ clock: drivenClock() }) },
+    );
+
+  it('fails for an unknown version, and names the nearest one', async () => {
+    await expect(start('extensions/v1', true)).rejects.toThrow(
+      '--runtime-config names "extensions/v1", which this server does not have; did you mean "extensions/v1beta1"?',
+    );
+    await expect(start('autoscaling/v2beta3', true)).rejects.toThrow(/did you mean "autoscaling\/v2beta\d"\?/);
+  });
+
+  it('serves no older version that is switched off', async () => {
+    const off = await start('batch/v1beta1', false);
+    const answer = await off.client.request({ method: 'GET', url: '/apis/batch/v1beta1/cronjobs', headers: {} });
+    await off.close();
+    expect(answer.status).toBe(404);
+  });
 });

@@ -55,7 +55,10 @@ export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: rea
   }
   const unknown = [...config.keys()].find((key) => !validKeys.has(key));
   if (unknown === undefined) return undefined;
-  return `names ${JSON.stringify(unknown)}, which this server does not have${didYouMean(unknown, [...validKeys])}`;
+  const ofGroup = [...validKeys].filter((key) => key.startsWith(unknown.slice(0, unknown.indexOf('/') + 1) || '/'));
+  const suggestion =
+    ofGroup.length === 0 ? didYouMean(unknown, [...validKeys]) : didYouMean(unknown, ofGroup, Number.POSITIVE_INFINITY);
+  return `names ${JSON.stringify(unknown)}, which this server does not have${suggestion}`;
 }
 
 const isVersion = (text: string) => /^v\d+((alpha|beta)\d+)?$/.test(text);

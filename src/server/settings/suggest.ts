@@ -1,6 +1,12 @@
-/** The suffix of a message about an unknown word: `; did you mean "x"?`, or empty when no known word is similar. */
-export function didYouMean(word: string, candidates: readonly string[]): string {
-  const allowed = Math.max(2, Math.floor(word.length / 3));
+/**
+ * The suffix of a message about an unknown word: `; did you mean "x"?` with the most similar known word, or empty where more
+ * than `allowed` characters differ. Default: a third of them.
+ */
+export function didYouMean(
+  word: string,
+  candidates: readonly string[],
+  allowed = Math.max(2, Math.floor(word.length / 3)),
+): string {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= allowed)

@@ -32,7 +32,7 @@ import {
   type RegistryOptions,
   resourceFinder,
 } from '../registry/index.ts';
-import { builtinResources, metricsResources, resourcesOf } from '../resources/index.ts';
+import { builtinResources, metricsResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';

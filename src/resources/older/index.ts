@@ -18,14 +18,13 @@ export const olderKinds: readonly OlderKind[] = [
   ...sameTypes,
 ];
 
-/** The definitions with the older versions of their kinds, and those of kinds in a group that only has older versions. */
+/** The definitions with the older versions of their kinds, and those of groups that only have older versions. */
 export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const all = new Map(definitions.map((one) => [idOf(one), one]));
   for (const kind of olderKinds) {
     const { storedIn = kind.group } = kind;
     const definition = all.get(idOf({ group: storedIn, plural: kind.plural }));
-    if (definition === undefined) throw new Error(`${idOf(kind)} has older versions, but no definition`);
-    all.set(idOf(kind), withVersions(definition, kind));
+    if (definition !== undefined) all.set(idOf(kind), withVersions(definition, kind));
   }
   return [...all.values()];
 }

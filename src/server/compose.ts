@@ -194,8 +194,8 @@ async function constructParts(composition: Composition, backend: Backend) {
 
   const { isIdentity } = access;
   const nodeProxy = await openNodeProxy(composition, backend, fakeNodes, isIdentity);
-  const httpLog = logOf(log, 'http');
-  const aggregation = await openAggregation({ settings, backend, names, clock, random, isIdentity, log: httpLog });
+  const relayed = { settings, backend, definitions, names, clock, random, isIdentity, log: logOf(log, 'http') };
+  const aggregation = await openAggregation(relayed);
   const findKind = kindFinder(backend);
   const admissionLog = logOf(log, 'admission');
   const initializer = pluginInitializer({

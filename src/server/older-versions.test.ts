@@ -461,6 +461,34 @@ describe('the verbs of an older version', () => {
     await request('GET', `${levelsIn('v1')}/dry`, undefined, { status: 404 });
   });
 
+  it('are described in OpenAPI, where the types of that version have descriptions', async () => {
+    const { components, paths } = (await request('GET', '/openapi/v3/apis/autoscaling/v2beta1')).object as unknown as {
+      components: { schemas: { [name: string]: { description?: string; properties?: JsonObject } } };
+      paths: JsonObject;
+    };
+    const name = 'io.k8s.api.autoscaling.v2beta1.ResourceMetricSource';
+    expect(components.schemas[name]?.description).toMatch(/\S/);
+    expect(Object.keys(components.schemas[name]?.properties ?? {})).toEqual(
+      expect.arrayContaining(['targetAverageUtilization', 'targetAverageValue']),
+    );
+    expect(Object.keys(paths)).toContain(
+      '/apis/autoscaling/v2beta1/namespaces/{namespace}/horizontalpodautoscalers/{name}/status',
+    );
+  });
+
+  it('are in discovery, in the order of the group', async () => {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const { items } = (await request('GET', '/apis', undefined, { accept })).object as unknown as {
+      items: { metadata: { name: string }; versions: { version: string }[] }[];
+    };
+    const versionsOf = (group: string) =>
+      items.find(({ metadata }) => metadata.name === group)?.versions.map(({ version }) => version);
+    expect(versionsOf('autoscaling')).toEqual(['v2', 'v1', 'v2beta2', 'v2beta1']);
+    expect(versionsOf('extensions')).toEqual(['v1beta1']);
+    const { object } = await request('GET', '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.extensions');
+    expect(specOf(object)).toMatchObject({ groupPriorityMinimum: 17_150, versionPriority: 1 });
+  });
+
   it('are checked by policies that match the newer version', async () => {
     const group = '/apis/admissionregistration.k8s.io/v1';
     const resources = ['prioritylevelconfigurations'];

@@ -9,7 +9,7 @@ import {
 } from '../../aggregation/index.ts';
 import { type AggregatedRelay, type Aggregation, createAggregatedRelay } from '../../http/index.ts';
 import { type Clock, formatGroupResource, type Names, type Random } from '../../meta/index.ts';
-import type { ObjectFollower, Registry } from '../../registry/index.ts';
+import type { ObjectFollower, Registry, ResourceDefinition } from '../../registry/index.ts';
 import { APIService } from '../../types/apiregistration-v1.ts';
 import { Service } from '../../types/core-v1.ts';
 import { EndpointSlice } from '../../types/discovery-v1.ts';
@@ -23,6 +23,8 @@ import { SliceIndex } from './slice-index.ts';
 interface Options {
   readonly settings: ServerSettings;
   readonly backend: Pick<Backend, 'registry'>;
+  /** The built-in kinds. */
+  readonly definitions: readonly ResourceDefinition[];
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
@@ -43,8 +45,9 @@ export interface ServerAggregation extends Aggregation {
 
 /** @throws StartError */
 export async function openAggregation(options: Options): Promise<ServerAggregation> {
-  const { settings, backend, names, clock, isIdentity, log } = options;
-  const registrations = new Registrations(builtInPriorities(names), new Set(['', `apiregistration.${names.domain}`]));
+  const { settings, backend, definitions, names, clock, isIdentity, log } = options;
+  const priorities = builtInPriorities(definitions, names);
+  const registrations = new Registrations(priorities, new Set(['', `apiregistration.${names.domain}`]));
   const services = serviceFinder(options);
   const certificate = await openProxyCertificate(settings, { clock, log });
   const relay: AggregatedRelay = createAggregatedRelay({

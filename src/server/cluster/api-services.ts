@@ -2,8 +2,8 @@
 import type { Priorities } from '../../aggregation/index.ts';
 import type { Client } from '../../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../../meta/index.ts';
-import type { Registry } from '../../registry/index.ts';
-import { builtinGroups } from '../../resources/index.ts';
+import type { Registry, ResourceDefinition } from '../../registry/index.ts';
+import { type BuiltinGroup, builtinGroups } from '../../resources/index.ts';
 import type { Store } from '../../store/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { commitNew, ownManager } from './bootstrap-objects.ts';
@@ -79,17 +79,19 @@ interface ExpectedService {
 /** The priority of the group of APIServices, which has none of its own: above all that an APIService may have. */
 const highestPriority = 20_001;
 
-/** The priorities of the built-in group versions by the names of their APIServices. */
-export function builtInPriorities(names: Names): Map<string, Priorities> {
+/** The built-in groups by their names. */
+const groupsByName = (names: Names): ReadonlyMap<string, BuiltinGroup> =>
+  new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
+
+/** The priorities of the group versions of built-in definitions, by the names of their APIServices. */
+export function builtInPriorities(definitions: readonly ResourceDefinition[], names: Names): Map<string, Priorities> {
+  const groups = groupsByName(names);
   const all = new Map<string, Priorities>();
-  for (const { group: declared, priority, versionPriorities = {}, resources } of builtinGroups) {
-    const group = expandNames(declared, names);
-    const versions = new Set(resources.flatMap((resource) => resource.versions.map(({ version }) => version)));
-    for (const version of versions) {
-      all.set(`${version}.${group}`, {
-        group: priority ?? highestPriority,
-        version: versionPriorities[version] ?? usual(version),
-      });
+  for (const definition of definitions) {
+    const group = expandNames(definition.group, names);
+    const { priority = highestPriority, versionPriorities = {} } = groups.get(group) ?? {};
+    for (const { version } of definition.versions) {
+      all.set(`${version}.${group}`, { group: priority, version: versionPriorities[version] ?? usual(version) });
     }
   }
   return all;
@@ -97,7 +99,7 @@ export function builtInPriorities(names: Names): Map<string, Priorities> {
 
 /** The expected APIServices of all served group versions, by name. */
 function servedVersions(registry: Registry, names: Names): Map<string, ExpectedService> {
-  const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
+  const builtin = groupsByName(names);
   const services = new Map<string, ExpectedService>();
   for (const { definition } of registry.resources) {
     const { group, versions, custom } = definition;

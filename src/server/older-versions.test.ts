@@ -186,6 +186,11 @@ const rows: readonly Row[] = [
       ],
     },
   },
+  // events.k8s.io/v1 requires an event time, a type and who reports.
+  {
+    place: 'events.k8s.io/v1beta1 events',
+    sent: { regarding: { kind: 'Pod', name: 'p', namespace: 'default' }, note: 'text', deprecatedCount: 2 },
+  },
   { place: 'networking.k8s.io/v1beta1 ingressclasses', clusterScoped: true, sent: { spec: { controller: 'a.b/c' } } },
   ...['networking.k8s.io/v1beta1', 'extensions/v1beta1'].map(
     (groupVersion): Row => ({

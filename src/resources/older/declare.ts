@@ -25,8 +25,8 @@ export interface OlderVersion {
   /** Sets those of its defaults that depend on other fields, in place. Others are in the declaration of its type. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
   readonly marks?: readonly Mark[];
-  /** Rules of its writes that replace those of the kind. */
-  readonly strategy?: Strategy;
+  /** The rules of its writes, from those of the kind. */
+  readonly strategy?: (ofKind: Strategy) => Strategy;
 }
 
 /** The definition with the older versions after its own ones. */
@@ -51,7 +51,7 @@ function versionOf(definition: ResourceDefinition, group: string, older: OlderVe
       replacement: `${formatGroupVersion({ ...definition, version: versions[0]?.version ?? '' })} ${kind}`,
       ...lifecycle,
     },
-    ...(strategy === undefined ? {} : { strategy: { ...definition.strategy, ...strategy } }),
+    ...(strategy === undefined ? {} : { strategy: strategy(definition.strategy) }),
   };
 }
 

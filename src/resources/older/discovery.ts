@@ -68,7 +68,7 @@ export const discovery: readonly OlderKind[] = [
         changes: [{ older: 'endpoints[]', toStored, toOlder }],
         defaults: nameNode,
         // Only v1beta1 can write the topology, which is `deprecatedTopology` in v1.
-        strategy: { prepareCreate: () => {}, prepareUpdate: countLabelChange },
+        strategy: ({ prepareCreate: _, ...ofKind }) => ({ ...ofKind, prepareUpdate: countLabelChange }),
       },
     ],
   },

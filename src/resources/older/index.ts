@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../../registry/index.ts';
 import { autoscaling } from './autoscaling.ts';
 import { type OlderKind, withVersions } from './declare.ts';
 import { discovery } from './discovery.ts';
+import { events } from './events.ts';
 import { flowcontrol } from './flowcontrol.ts';
 import { networkingKinds } from './networking.ts';
 import { policy } from './policy.ts';
@@ -12,6 +13,7 @@ import { sameTypes } from './same-types.ts';
 export const olderKinds: readonly OlderKind[] = [
   ...autoscaling,
   ...discovery,
+  ...events,
   ...flowcontrol,
   ...networkingKinds,
   ...policy,

@@ -59,6 +59,8 @@ interface Row {
   /** The group version and the resource: `batch/v1beta1 cronjobs`. */
   readonly place: string;
   readonly clusterScoped?: boolean;
+  /** Default: a name of its own. */
+  readonly name?: string;
   /** The group version that replaces it. Default: v1 of the group. */
   readonly newer?: string;
   readonly sent: JsonObject;
@@ -129,6 +131,33 @@ const rows: readonly Row[] = [
       },
     },
   },
+  {
+    place: 'apiregistration.k8s.io/v1beta1 apiservices',
+    clusterScoped: true,
+    name: 'v1.example.com',
+    sent: {
+      spec: {
+        group: 'example.com',
+        version: 'v1',
+        groupPriorityMinimum: 10,
+        versionPriority: 10,
+        insecureSkipTLSVerify: true,
+        service: { namespace: 'default', name: 's' },
+      },
+    },
+  },
+  ...['daemonsets', 'deployments', 'replicasets', 'statefulsets'].map(
+    (plural): Row => ({
+      place: `apps/v1beta2 ${plural}`,
+      sent: {
+        spec: {
+          selector: pods,
+          template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+          ...(plural === 'statefulsets' ? { serviceName: 's' } : {}),
+        },
+      },
+    }),
+  ),
   {
     place: 'batch/v1beta1 cronjobs',
     sent: {
@@ -280,10 +309,10 @@ const rows: readonly Row[] = [
 
 let made = 0;
 /** The URLs of an object of its own in the older and the newer version. */
-function urlsOf({ place, clusterScoped, newer }: Row) {
+function urlsOf({ place, clusterScoped, newer, ...row }: Row) {
   const [groupVersion = '', plural = ''] = place.split(' ');
   const [group = ''] = groupVersion.split('/');
-  const name = `made-${++made}`;
+  const { name = `made-${++made}` } = row;
   const urlIn = (version: string) => `/apis/${version}/${clusterScoped === true ? '' : 'namespaces/default/'}${plural}`;
   const current = newer ?? `${group}/v1`;
   return { name, groupVersion, current, older: urlIn(groupVersion), newer: urlIn(current) };
@@ -303,7 +332,8 @@ describe('an older version', () => {
       expect(created.object).toMatchObject({ ...older, apiVersion: urls.groupVersion });
       expect(created.headers['warning']).toMatch(/ is deprecated in v1\.\d+\+, unavailable in v1\.\d+\+; use /);
       // Nothing of it needs an annotation.
-      expect(created.object.metadata.annotations).toBeUndefined();
+      const annotations = Object.keys(created.object.metadata.annotations ?? {});
+      expect(annotations.filter((key) => key.startsWith('conversion.'))).toEqual([]);
       expect(created.object.metadata.managedFields).toMatchObject([{ apiVersion: urls.groupVersion }]);
 
       const read = await request('GET', `${urls.newer}/${urls.name}`);

@@ -146,6 +146,29 @@ const rows: readonly Row[] = [
       },
     },
   },
+  ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map((plural): Row => {
+    const sent = { name: 'a.example.com', clientConfig: { url: 'https://example.com/hook' } };
+    const defaults = {
+      failurePolicy: 'Ignore',
+      matchPolicy: 'Exact',
+      timeoutSeconds: 30,
+      sideEffects: 'Unknown',
+      admissionReviewVersions: ['v1beta1'],
+    };
+    // Names may repeat.
+    const webhooks = [sent, { ...sent, sideEffects: 'Some' }];
+    const shown = [
+      { ...sent, ...defaults },
+      { ...sent, ...defaults, sideEffects: 'Some' },
+    ];
+    return {
+      place: `admissionregistration.k8s.io/v1beta1 ${plural}`,
+      clusterScoped: true,
+      sent: { webhooks },
+      older: { webhooks: shown },
+      shown: { webhooks: shown },
+    };
+  }),
   ...['daemonsets', 'deployments', 'replicasets', 'statefulsets'].map(
     (plural): Row => ({
       place: `apps/v1beta2 ${plural}`,

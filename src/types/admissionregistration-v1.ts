@@ -199,6 +199,7 @@ export const ValidatingWebhookConfiguration = struct('admissionregistration/v1.V
   webhooks: field(2, list(ValidatingWebhook), {
     listType: 'map',
     listMapKeys: ['name'],
+    duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
     protoName: 'Webhooks',
@@ -242,6 +243,7 @@ export const MutatingWebhookConfiguration = struct('admissionregistration/v1.Mut
   webhooks: field(2, list(MutatingWebhook), {
     listType: 'map',
     listMapKeys: ['name'],
+    duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
     protoName: 'Webhooks',

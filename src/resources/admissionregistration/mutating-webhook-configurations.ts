@@ -1,9 +1,9 @@
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { resource } from '../shared/define.ts';
-import { eachOf } from '../shared/field-rules.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { validateWebhookExpressions } from './expressions.validation.ts';
 import { groupDefaults, strategyDefaults, webhookColumns } from './shared.ts';
-import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
+import { defaultWebhook, rulesOf, validateWebhooks } from './webhooks.validation.ts';
 
 export const mutatingWebhookConfigurations = resource({
   ...groupDefaults,
@@ -21,7 +21,8 @@ export const mutatingWebhookConfigurations = resource({
         webhook.reinvocationPolicy ??= 'Never';
       }
     },
-    validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+    validate: (configuration) => (isNew(configuration) ? validateWebhooks(configuration.webhooks) : []),
+    validateUpdate: ({ webhooks }, old) => validateWebhooks(webhooks, rulesOf(old.webhooks)),
     validateInSteps: ({ webhooks }, old) => validateWebhookExpressions(webhooks, old && (old.webhooks ?? [])),
   },
 });

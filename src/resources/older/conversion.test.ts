@@ -29,6 +29,19 @@ function objectOf(value: Json, schema: StructSchema, definition: ResourceDefinit
   return { ...decoded, kind: definition.kind, apiVersion: 'v' } as ApiObject;
 }
 
+/** Sets what validation requires of stored objects, and what an older version would set by default. */
+const complete: { readonly [plural: string]: (object: ApiObject) => void } = {
+  mutatingwebhookconfigurations: completeWebhooks,
+  validatingwebhookconfigurations: completeWebhooks,
+};
+
+function completeWebhooks({ webhooks = [] }: ApiObject): void {
+  for (const webhook of webhooks as JsonObject[]) {
+    webhook['sideEffects'] ??= 'None';
+    webhook['admissionReviewVersions'] = ['v1'];
+  }
+}
+
 const contentOf = ({ apiVersion: _, ...content }: ApiObject) => content;
 
 describe('every older version', () => {
@@ -51,6 +64,7 @@ describe('every older version', () => {
     fc.assert(
       fc.property(valuesOf(stored, names), (value) => {
         const object = objectOf(value, stored, definition);
+        complete[definition.plural]?.(object);
         const steps = definition.strategy.defaults?.(object, { names, now: 0 });
         if (isJsonObject(steps as unknown as Json)) atOnce(steps as never);
         const read = toOlder(object);

@@ -1,6 +1,7 @@
 /** The versions of built-in kinds that the reference server has removed, loaded where a server serves one of them. */
 import { formatGroupResource } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
+import { admissionregistration } from './admissionregistration.ts';
 import { autoscaling } from './autoscaling.ts';
 import { type OlderKind, withVersions } from './declare.ts';
 import { discovery } from './discovery.ts';
@@ -11,6 +12,7 @@ import { policy } from './policy.ts';
 import { sameTypes } from './same-types.ts';
 
 export const olderKinds: readonly OlderKind[] = [
+  ...admissionregistration,
   ...autoscaling,
   ...discovery,
   ...events,

@@ -1,4 +1,5 @@
 /** Rules about built-in types that admission, kinds and controllers share. */
+export { clientProblem, nodeClientProblem, nodeServingProblem } from './certificate-usages.ts';
 export { isTimeZone, parseSchedule, type Schedule, timeZoneErrors, zoneOffset } from './cron-schedule.ts';
 export {
   aggregateContainers,

@@ -76,6 +76,8 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly structType?: 'atomic' | 'granular';
   /** Undeclared fields may have any value and are tracked in managed fields. Decoding drops them. */
   readonly open?: boolean;
+  /** The validation of the kind checks the supported values, because it tolerates others in some objects. */
+  readonly checkedByKind?: boolean;
   /** The field names are plain data without placeholders of `expandNames`. */
   readonly literal?: boolean;
 }

@@ -162,11 +162,11 @@ class CheckFactory {
 }
 
 const isChecked = (field: Field): boolean =>
-  isRequired(field) ||
-  field.min !== undefined ||
-  field.max !== undefined ||
-  (field.known !== undefined && field.open !== true) ||
-  isKeyed(field);
+  isRequired(field) || field.min !== undefined || field.max !== undefined || isClosed(field) || isKeyed(field);
+
+/** Whether a value that is not known is an error. */
+const isClosed = (field: Field): field is Field & { readonly known: readonly string[] } =>
+  field.known !== undefined && field.open !== true && field.checkedByKind !== true;
 
 const isRequired = (field: Field): boolean => field.required === true && field.emptyOk !== true;
 
@@ -272,7 +272,7 @@ function fieldChecks(field: Field, names: Names): (Check | undefined)[] {
 }
 
 function knownCheck(field: Field, names: Names): Check | undefined {
-  if (field.known === undefined || field.open === true) return undefined;
+  if (!isClosed(field)) return undefined;
   const known = new Set(field.known.map((value) => expandNames(value, names)));
   const supported = [...known];
   const acceptsEmpty = field.nullable !== true && resolve(field.schema).type !== 'list';

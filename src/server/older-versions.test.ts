@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, expandNames, type Json, type JsonObject, namesFor } from '../meta/index.ts';
+import { certificateRequest, commonName, organization } from '../pki/testing/certificate-request.ts';
 import { olderKinds } from '../resources/older/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
@@ -69,6 +70,9 @@ interface Row {
   /** In the newer version, where that differs. */
   readonly shown?: JsonObject;
 }
+
+const requestOf = (...subject: Parameters<typeof certificateRequest>[0]['subject'] & object) =>
+  Buffer.from(certificateRequest({ subject })).toString('base64');
 
 const limited = { limitResponse: { type: 'Reject' } };
 const level = (fields: JsonObject) => ({ spec: { type: 'Limited', limited: { ...fields, ...limited } } });
@@ -143,6 +147,18 @@ const rows: readonly Row[] = [
         versionPriority: 10,
         insecureSkipTLSVerify: true,
         service: { namespace: 'default', name: 's' },
+      },
+    },
+  },
+  {
+    place: 'certificates.k8s.io/v1beta1 certificatesigningrequests',
+    clusterScoped: true,
+    sent: { spec: { request: requestOf(commonName('anna')), usages: ['client auth', 'client auth', 'any other'] } },
+    shown: {
+      spec: {
+        request: requestOf(commonName('anna')),
+        signerName: 'kubernetes.io/legacy-unknown',
+        usages: ['client auth', 'client auth', 'any other'],
       },
     },
   },
@@ -351,7 +367,8 @@ describe('an older version', () => {
     async (_, row) => {
       const { sent, older = sent, shown = sent } = row;
       const urls = urlsOf(row);
-      const created = await request('POST', urls.older, { ...sent, metadata: { name: urls.name } });
+      const metadata = { name: urls.name, annotations: { made: 'here' } };
+      const created = await request('POST', urls.older, { ...sent, metadata });
       expect(created.object).toMatchObject({ ...older, apiVersion: urls.groupVersion });
       expect(created.headers['warning']).toMatch(/ is deprecated in v1\.\d+\+, unavailable in v1\.\d+\+; use /);
       // Nothing of it needs an annotation.
@@ -440,6 +457,42 @@ describe('what an older version has no field for', () => {
     expect(specOf(stored)['metrics']).toEqual([memory]);
   });
 });
+
+describe('a signing request of v1beta1', () => {
+  const requestsIn = (version: string) => `/apis/certificates.k8s.io/${version}/certificatesigningrequests`;
+  const node = [organization('system:nodes'), commonName('system:node:a')];
+
+  it.each([
+    [
+      'a node, for the signer of its client certificate',
+      node,
+      ['digital signature', 'client auth'],
+      'kube-apiserver-client-kubelet',
+    ],
+    ['anybody else, for no known signer', node.slice(1), ['digital signature', 'client auth'], 'legacy-unknown'],
+  ])('is by default of %s', async (title, subject, usages, signer) => {
+    const sent = { metadata: { name: title.replaceAll(/\W/g, '-') }, spec: { request: requestOf(...subject), usages } };
+    const { object } = await request('POST', requestsIn('v1beta1'), sent);
+    expect(specOf(object)['signerName']).toBe(`kubernetes.io/${signer}`);
+  });
+
+  it('is approved in both versions, although v1 creates no request with what it has', async () => {
+    const spec = { request: requestOf(commonName('anna')), usages: ['any', 'any'] };
+    const name = 'approved';
+    const { object } = await request('POST', requestsIn('v1beta1'), { metadata: { name }, spec });
+    await request('POST', requestsIn('v1'), { metadata: { name: 'other' }, spec: specOf(object) }, { status: 422 });
+    const approve = (version: string, body: JsonObject) =>
+      request('PUT', `${requestsIn(version)}/${name}/approval`, body);
+    const approved = { ...object, status: { conditions: [{ type: 'Approved', reason: 'Known' }] } };
+    const { object: after } = await approve('v1beta1', approved);
+    expect(after['status']).toMatchObject({ conditions: [{ type: 'Approved', status: 'True', reason: 'Known' }] });
+    const { object: read } = await request('GET', `${requestsIn('v1')}/${name}`);
+    const more = { ...read, status: { conditions: [...conditionsOf(read), { type: 'Failed', status: 'True' }] } };
+    expect(conditionsOf((await approve('v1', more)).object)).toHaveLength(2);
+  });
+});
+
+const conditionsOf = (object: ApiObject) => (object['status'] as { conditions: JsonObject[] }).conditions;
 
 describe('the verbs of an older version', () => {
   it('watch objects in that version', async () => {

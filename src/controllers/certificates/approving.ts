@@ -1,8 +1,9 @@
 import { keyOf } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
+import { nodeClientProblem } from '../../rules/index.ts';
 import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
-import { hasCondition, isIssued, nodeClientProblem, requestedCertificate, type SigningRequest } from './requests.ts';
+import { hasCondition, isIssued, requestedCertificate, type SigningRequest } from './requests.ts';
 
 /** What may be approved: for a node's own certificate it is enough that the node may ask for that. */
 const permissions = [

@@ -2,17 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { keyOf } from '../../client/index.ts';
 import { formatTime, statusError } from '../../meta/index.ts';
 import { type CertKeyPair, type RequestedCertificate, signRequest } from '../../pki/index.ts';
+import { clientProblem, nodeClientProblem, nodeServingProblem } from '../../rules/index.ts';
 import type { SignerName } from '../manager/settings.ts';
 import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
-import {
-  clientProblem,
-  hasCondition,
-  isIssued,
-  nodeClientProblem,
-  nodeServingProblem,
-  requestedCertificate,
-} from './requests.ts';
+import { hasCondition, isIssued, requestedCertificate } from './requests.ts';
 import { keyUsages } from './usages.ts';
 
 /** Why a signer must not sign a request that has been approved; undefined: it signs. */

@@ -47,7 +47,8 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
   const builtInGroups = new Set(builtIn.map(({ definition }) => definition.group));
   const builtInServed = builtIn.filter(({ definition }) => definition.versions.length > 0);
   const bySchema = resourcesBySchema(builtIn);
-  const byId = new Map(builtIn.map((resource) => [formatGroupResource(resource.id), resource]));
+  // An older version may be a resource of its own, after that of the kind.
+  const byId = new Map([...builtIn].reverse().map((resource) => [formatGroupResource(resource.id), resource]));
   const byPath = new Map<string, Resource>();
   const custom = new Map<string, Installed>();
   const retired = new Retired();

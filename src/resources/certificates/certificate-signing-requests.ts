@@ -1,17 +1,52 @@
-import { formatAge, pathSegmentName, type User } from '../../meta/index.ts';
+import { type FieldError, formatAge, pathSegmentName, type User } from '../../meta/index.ts';
+import type { StrategyContext, Subresource } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../../types/certificates-v1.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import {
   keepApproval,
   setConditionTimes,
+  type Tolerance,
+  toleranceOf,
   validateApprovalKept,
   validateRequest,
   validateStatusUpdate,
 } from './certificate-signing-requests.validation.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
+
+/** The validation of requests, which accepts `tolerance` and what an update leaves as it is. */
+export const signingRequestValidation = (tolerance: Tolerance) => ({
+  validate: (request: Request, { names }: StrategyContext): FieldError[] =>
+    isNew(request) ? validateRequest(request, names, tolerance) : [],
+  validateUpdate: (request: Request, old: Request, { names }: StrategyContext): FieldError[] => [
+    ...validateRequest(request, names, { ...toleranceOf(old, request, names), ...tolerance }),
+    ...validateStatusUpdate(request.status ?? {}, old.status ?? {}, tolerance),
+  ],
+});
+
+/** The `approval` subresource, which accepts the same. */
+export const approval = (tolerance: Tolerance): Subresource<Request> => ({
+  name: 'approval',
+  type: 'partialUpdate',
+  verbs: ['get', 'patch', 'update'],
+  kind: 'CertificateSigningRequest',
+  metadataChecks: [1, 1],
+  resetFields: [['spec'], ['status', 'certificate']],
+  partialUpdate: {
+    apply: (request, { status = {} }, { now }) => {
+      const { conditions: _, ...others } = request.status ?? {};
+      setConditionTimes(status, request.status ?? {}, now);
+      request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
+    },
+    validate: (request, old, { names }) => [
+      ...validateRequest(request, names, { ...toleranceOf(old, request, names), ...tolerance }),
+      ...validateApprovalKept(request.status ?? {}, old.status ?? {}),
+    ],
+  },
+});
 
 export const certificateSigningRequests = resource({
   group: 'certificates.{domain}',
@@ -23,27 +58,7 @@ export const certificateSigningRequests = resource({
   namespaced: false,
   resetFields: [['spec']],
   status: { resetFields: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
-  subresources: [
-    {
-      name: 'approval',
-      type: 'partialUpdate',
-      verbs: ['get', 'patch', 'update'],
-      kind: 'CertificateSigningRequest',
-      metadataChecks: [1, 1],
-      resetFields: [['spec'], ['status', 'certificate']],
-      partialUpdate: {
-        apply: (request, { status = {} }, { now }) => {
-          const { conditions: _, ...others } = request.status ?? {};
-          setConditionTimes(status, request.status ?? {}, now);
-          request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
-        },
-        validate: (request, old, { names }) => [
-          ...validateRequest(request, names),
-          ...validateApprovalKept(request.status ?? {}, old.status ?? {}),
-        ],
-      },
-    },
-  ],
+  subresources: [approval({})],
   columns: [
     name,
     age,
@@ -76,8 +91,7 @@ export const certificateSigningRequests = resource({
       keepApproval(request.status, old.status ?? {});
       setConditionTimes(request.status, old.status ?? {}, now);
     },
-    validate: (request, { names }) => validateRequest(request, names),
-    validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
+    ...signingRequestValidation({}),
   },
 });
 

@@ -5,15 +5,15 @@ import {
   type FieldError,
   fieldError,
   formatTime,
-  jsonEqual,
   type NameRule,
   type Names,
 } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
-import type {
-  CertificateSigningRequest,
-  CertificateSigningRequestCondition,
-  CertificateSigningRequestStatus,
+import {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestCondition,
+  type CertificateSigningRequestStatus,
+  keyUsages,
 } from '../../types/certificates-v1.ts';
 import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import { certificateProblem, requestProblem } from './x509.ts';
@@ -26,7 +26,41 @@ const MIN_SECONDS = 600;
 const MAX_DOMAIN = 253;
 const MAX_SIGNER = 571;
 
-export function validateRequest({ spec = {}, status = {} }: Request, { labels }: Names): FieldError[] {
+/** What validation accepts in requests of v1beta1, and in an update where the stored request has it already. */
+export interface Tolerance {
+  readonly legacySigner?: boolean;
+  readonly unknownUsages?: boolean;
+  readonly duplicateUsages?: boolean;
+  readonly conditionsWithoutType?: boolean;
+  readonly duplicateConditions?: boolean;
+  readonly bothDecisions?: boolean;
+  readonly anyCertificate?: boolean;
+  readonly changedCertificate?: boolean;
+}
+
+const legacySigner = ({ labels }: Names): string => `${labels}/legacy-unknown`;
+
+/** What an update may leave as it is. */
+export function toleranceOf({ spec = {}, status = {} }: Request, updated: Request, names: Names): Tolerance {
+  const { usages = [], signerName } = spec;
+  const types = (status.conditions ?? []).map(({ type = '' }) => type);
+  const { certificate = '' } = status;
+  return {
+    legacySigner: signerName === legacySigner(names),
+    unknownUsages: usages.some((usage) => !keyUsages.includes(usage)),
+    duplicateUsages: new Set(usages).size < usages.length,
+    conditionsWithoutType: types.includes(''),
+    duplicateConditions: new Set(types).size < types.length,
+    bothDecisions: decisions.every((type) => types.includes(type)),
+    anyCertificate: certificate === (updated.status?.certificate ?? '') || validateCertificate(certificate).length > 0,
+  };
+}
+
+export function validateRequest(
+  { spec = {}, status = {} }: Request,
+  names: Names,
+  tolerance: Tolerance = {},
+): FieldError[] {
   const { request, signerName = '', usages = [], expirationSeconds: seconds } = spec;
   // The check of a signature takes up to some milliseconds.
   const errors = errorsLater(() => {
@@ -34,8 +68,11 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
     return problem === undefined ? [] : [fieldError.invalid('spec.request', request ?? '', problem)];
   });
   if (usages.length === 0) errors.push(fieldError.required('spec.usages'));
-  errors.push(...unique(usages, 'spec.usages', (usage) => usage));
-  if (signerName === `${labels}/legacy-unknown`) {
+  if (!tolerance.unknownUsages) {
+    errors.push(...eachOf(usages, 'spec.usages', (usage, at) => oneOf(at, usage, keyUsages)));
+  }
+  if (!tolerance.duplicateUsages) errors.push(...unique(usages, 'spec.usages', (usage) => usage));
+  if (signerName === legacySigner(names) && !tolerance.legacySigner) {
     const why = 'the legacy signerName is not allowed via this API version';
     errors.push(fieldError.invalid('spec.signerName', signerName, why));
   } else if (signerName !== '') errors.push(...validateSigner(signerName, 'spec.signerName'));
@@ -43,7 +80,8 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
     const why = 'may not specify a duration less than 600 seconds (10 minutes)';
     errors.push(fieldError.invalid('spec.expirationSeconds', seconds, why));
   }
-  return [...errors, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
+  errors.push(...validateConditions(status.conditions, tolerance));
+  return tolerance.anyCertificate ? errors : [...errors, ...validateCertificate(status.certificate ?? '')];
 }
 
 /** Validates a signer name: a domain and a path. */
@@ -76,19 +114,20 @@ function validateParts(text: string, rule: NameRule, path: string): FieldError[]
 const decisions = ['Approved', 'Denied'];
 const trueOnly = [...decisions, 'Failed'];
 
-function validateConditions(conditions: readonly Condition[] = []): FieldError[] {
+function validateConditions(conditions: readonly Condition[] = [], tolerance: Tolerance): FieldError[] {
   const path = 'status.conditions';
   const seen = new Set<string>();
   return eachOf(conditions, path, ({ type = '', status = '' }, at) => {
     const errors: FieldError[] = [];
-    if (type === '') errors.push(fieldError.required(`${at}.type`));
+    if (type === '' && !tolerance.conditionsWithoutType) errors.push(fieldError.required(`${at}.type`));
     const allowed = trueOnly.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if (status === '') errors.push(fieldError.required(`${at}.status`));
     else errors.push(...oneOf(`${at}.status`, status, allowed));
-    if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
+    const contradicts = decisions.includes(type) && decisions.some((other) => other !== type && seen.has(other));
+    if (contradicts && !tolerance.bothDecisions) {
       errors.push(fieldError.invalid(path, type, 'Approved and Denied conditions are mutually exclusive'));
     }
-    if (seen.has(type)) errors.push(fieldError.duplicate(`${at}.type`, type));
+    if (seen.has(type) && !tolerance.duplicateConditions) errors.push(fieldError.duplicate(`${at}.type`, type));
     seen.add(type);
     return errors;
   });
@@ -142,13 +181,13 @@ export function validateApprovalKept(status: Status, old: Status): FieldError[] 
 }
 
 /** Validates a status update: the certificate is set once, and approval does not change. */
-export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
+export function validateStatusUpdate(status: Status, old: Status, tolerance: Tolerance): FieldError[] {
   const errors = validateApprovalKept(status, old);
   for (const type of decisions) {
     if (withType(status, type).length <= withType(old, type).length) continue;
     errors.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
   }
-  if ((old.certificate ?? '') === '' || jsonEqual(status.certificate, old.certificate)) return errors;
+  if (tolerance.changedCertificate || !old.certificate || status.certificate === old.certificate) return errors;
   const why = 'updates may not modify existing certificate content';
   return [...errors, fieldError.forbidden('status.certificate', why)];
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { valuesOf } from '../../codec/testing/random-values.ts';
 import { type ApiObject, atOnce, isJsonObject, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
-import type { ResourceDefinition, ResourceVersion } from '../../registry/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { builtinResources } from '../index.ts';
 import { olderKinds, withOlderVersions } from './index.ts';
@@ -11,17 +11,19 @@ const names = namesFor('k8s.io');
 const definitions = withOlderVersions(builtinResources);
 
 /** Every conversion of an older version, with the type of the stored objects. */
-const conversions = olderKinds.flatMap((kind) => {
-  const definition = definitions.find(({ group, plural }) => group === kind.group && plural === kind.plural);
-  const { storage } = definition ?? {};
-  const owner = builtinResources.find(({ group, plural }) => group === storage?.group && plural === storage.resource);
-  const stored = owner?.versions.find(({ version }) => version === storage?.version)?.schema;
-  if (definition === undefined || stored === undefined) throw new Error(`${kind.plural} has no definition`);
-  return kind.versions.map(({ version, defaults, changes }) => {
-    const older = definition.versions.find((one) => one.version === version) as ResourceVersion;
-    return { title: `${kind.group}/${version} ${definition.kind}`, definition, older, stored, defaults, changes };
-  });
-});
+const conversions = olderKinds.flatMap(({ group, plural, storedIn = group, versions }) =>
+  versions.map(({ version, defaults, changes }) => {
+    const definition = builtinResources.find((one) => one.group === storedIn && one.plural === plural);
+    const older = definitions
+      .filter((one) => one.group === group && one.plural === plural)
+      .flatMap((one) => one.versions.filter((declared) => declared.version === version))[0];
+    const stored = definition?.versions.find((one) => one.version === definition.storage.version)?.schema;
+    if (definition === undefined || older === undefined || stored === undefined) {
+      throw new Error(`${group}/${version} ${plural} is not defined`);
+    }
+    return { title: `${group}/${version} ${definition.kind}`, definition, older, stored, defaults, changes };
+  }),
+);
 
 /** A random value of a type as an object, in its normal form. */
 function objectOf(value: Json, schema: StructSchema, definition: ResourceDefinition): ApiObject {
@@ -31,6 +33,7 @@ function objectOf(value: Json, schema: StructSchema, definition: ResourceDefinit
 
 /** Sets what validation requires of stored objects, and what an older version would set by default. */
 const complete: { readonly [plural: string]: (object: ApiObject) => void } = {
+  certificatesigningrequests: completeSigningRequest,
   mutatingwebhookconfigurations: completeWebhooks,
   validatingwebhookconfigurations: completeWebhooks,
 };
@@ -40,6 +43,12 @@ function completeWebhooks({ webhooks = [] }: ApiObject): void {
     webhook['sideEffects'] ??= 'None';
     webhook['admissionReviewVersions'] = ['v1'];
   }
+}
+
+function completeSigningRequest({ spec, status }: ApiObject): void {
+  if (isJsonObject(spec)) spec['usages'] ??= ['any'];
+  const conditions = isJsonObject(status) ? status['conditions'] : [];
+  for (const condition of (conditions ?? []) as JsonObject[]) condition['status'] ||= 'True';
 }
 
 const contentOf = ({ apiVersion: _, ...content }: ApiObject) => content;

@@ -1,5 +1,5 @@
 import { type ApiObject, formatGroupVersion, type Names } from '../../meta/index.ts';
-import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy } from '../../registry/index.ts';
+import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy, Subresource } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import { type Mark, toOlderBy, toStoredBy } from './conversion.ts';
 import type { FieldChange } from './fields.ts';
@@ -27,17 +27,40 @@ export interface OlderVersion {
   readonly marks?: readonly Mark[];
   /** The rules of its writes, from those of the kind. */
   readonly strategy?: (ofKind: Strategy) => Strategy;
+  /** Subresources in place of those of the same name, or in addition to those of the kind. */
+  readonly subresources?: readonly Subresource[];
 }
 
-/** The definition with the older versions after its own ones. */
+/**
+ * The definition with the older versions after its own ones, then a definition of its own for each older version that has
+ * subresources of its own. The first is undefined where an older group has nothing but the latter.
+ */
 export function withVersions(
   definition: ResourceDefinition,
   { group, storedIn, versions }: OlderKind,
-): ResourceDefinition {
-  const older = versions.map((version) => versionOf(definition, group, version));
-  return storedIn === undefined
-    ? { ...definition, versions: [...definition.versions, ...older] }
-    : { ...definition, group, versions: older };
+): readonly [ResourceDefinition | undefined, ...ResourceDefinition[]] {
+  const older = versions
+    .filter(({ subresources }) => subresources === undefined)
+    .map((version) => versionOf(definition, group, version));
+  const apart = versions.flatMap((version) =>
+    version.subresources === undefined
+      ? []
+      : [
+          {
+            ...definition,
+            group,
+            versions: [versionOf(definition, group, version)],
+            subresources: withSubresources(definition.subresources, version.subresources),
+          },
+        ],
+  );
+  if (storedIn === undefined) return [{ ...definition, versions: [...definition.versions, ...older] }, ...apart];
+  return [older.length === 0 ? undefined : { ...definition, group, versions: older }, ...apart];
+}
+
+function withSubresources(ofKind: readonly Subresource[], own: readonly Subresource[]): readonly Subresource[] {
+  const replaced = new Set(own.map(({ name }) => name));
+  return [...ofKind.filter(({ name }) => !replaced.has(name)), ...own];
 }
 
 function versionOf(definition: ResourceDefinition, group: string, older: OlderVersion): ResourceVersion {

@@ -3,6 +3,7 @@ import { formatGroupResource } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import { admissionregistration } from './admissionregistration.ts';
 import { autoscaling } from './autoscaling.ts';
+import { certificates } from './certificates.ts';
 import { type OlderKind, withVersions } from './declare.ts';
 import { discovery } from './discovery.ts';
 import { events } from './events.ts';
@@ -14,6 +15,7 @@ import { sameTypes } from './same-types.ts';
 export const olderKinds: readonly OlderKind[] = [
   ...admissionregistration,
   ...autoscaling,
+  ...certificates,
   ...discovery,
   ...events,
   ...flowcontrol,
@@ -25,12 +27,16 @@ export const olderKinds: readonly OlderKind[] = [
 /** The definitions with the older versions of their kinds, and those of groups that only have older versions. */
 export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const all = new Map(definitions.map((one) => [idOf(one), one]));
+  const apart: ResourceDefinition[] = [];
   for (const kind of olderKinds) {
     const { storedIn = kind.group } = kind;
     const definition = all.get(idOf({ group: storedIn, plural: kind.plural }));
-    if (definition !== undefined) all.set(idOf(kind), withVersions(definition, kind));
+    if (definition === undefined) continue;
+    const [joint, ...others] = withVersions(definition, kind);
+    if (joint !== undefined) all.set(idOf(kind), joint);
+    apart.push(...others);
   }
-  return [...all.values()];
+  return [...all.values(), ...apart];
 }
 
 const idOf = ({ group, plural }: { readonly group: string; readonly plural: string }): string =>

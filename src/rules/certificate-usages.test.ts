@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readCertificateRequest } from '../../pki/index.ts';
-import {
-  certificateRequest,
-  commonName,
-  organization,
-  type TestRequest,
-} from '../../pki/testing/certificate-request.ts';
-import { clientProblem, nodeClientProblem, nodeServingProblem } from './requests.ts';
+import { readCertificateRequest } from '../pki/index.ts';
+import { certificateRequest, commonName, organization, type TestRequest } from '../pki/testing/certificate-request.ts';
+import { clientProblem, nodeClientProblem, nodeServingProblem } from './certificate-usages.ts';
 
 const node = [organization('system:nodes'), commonName('system:node:a')];
 const mike = [organization('system:nodes'), commonName('mike')];

@@ -70,16 +70,24 @@ export const emptyStructural: Structural = {
 /** The schemas below a schema. */
 type Below = Pick<Structural, 'properties' | 'items' | 'additionalProperties'>;
 
-/** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
-export function structuralOf(schema: JsonObject, names: Names): Structural {
+/**
+ * Reads the decoded `openAPIV3Schema` of a definition that has been validated. `preserves`: unknown fields are kept
+ * everywhere, as with `preserveUnknownFields: true`.
+ */
+export function structuralOf(schema: JsonObject, names: Names, preserves = false): Structural {
   const below = (key: string) => {
     const value = getKey(schema, key);
-    return isJsonObject(value) ? structuralOf(value, names) : undefined;
+    return isJsonObject(value) ? structuralOf(value, names, preserves) : undefined;
   };
   const properties = getKey(schema, 'properties');
-  return read(schema, names, {
+  return read(schema, names, preserves, {
     properties: isJsonObject(properties)
-      ? new Map(Object.entries(properties).map(([name, value]) => [name, structuralOf(value as JsonObject, names)]))
+      ? new Map(
+          Object.entries(properties).map(([name, value]) => [
+            name,
+            structuralOf(value as JsonObject, names, preserves),
+          ]),
+        )
       : noProperties,
     items: below('items'),
     additionalProperties: getKey(schema, 'additionalProperties') === true ? true : below('additionalProperties'),
@@ -87,21 +95,22 @@ export function structuralOf(schema: JsonObject, names: Names): Structural {
 }
 
 /** The same in steps, where the schema is large. */
-export function* structuralInSteps(schema: JsonObject, names: Names): Steps<Structural> {
+export function* structuralInSteps(schema: JsonObject, names: Names, preserves = false): Steps<Structural> {
   yield;
-  if (!isLarge(schema)) return structuralOf(schema, names);
+  if (!isLarge(schema)) return structuralOf(schema, names, preserves);
   function* below(key: string): Steps<Structural | undefined> {
     const value = getKey(schema, key);
-    return isJsonObject(value) ? yield* structuralInSteps(value, names) : undefined;
+    return isJsonObject(value) ? yield* structuralInSteps(value, names, preserves) : undefined;
   }
   const propertySchemas = getKey(schema, 'properties');
   const properties = new Map<string, Structural>();
   for (const name of isJsonObject(propertySchemas) ? Object.keys(propertySchemas) : none) {
-    properties.set(name, yield* structuralInSteps((propertySchemas as JsonObject)[name] as JsonObject, names));
+    const property = (propertySchemas as JsonObject)[name] as JsonObject;
+    properties.set(name, yield* structuralInSteps(property, names, preserves));
   }
   const items = yield* below('items');
   const values = getKey(schema, 'additionalProperties') === true ? true : yield* below('additionalProperties');
-  return read(schema, names, { properties, items, additionalProperties: values });
+  return read(schema, names, preserves, { properties, items, additionalProperties: values });
 }
 
 /** The keywords of this product, with its domain. */
@@ -136,7 +145,7 @@ function keywords(names: Names): Keywords {
   return cached;
 }
 
-function read(schema: JsonObject, names: Names, below: Below): Structural {
+function read(schema: JsonObject, names: Names, preserves: boolean, below: Below): Structural {
   const text = (key: string) => {
     const value = getKey(schema, key);
     return typeof value === 'string' ? value : '';
@@ -150,7 +159,7 @@ function read(schema: JsonObject, names: Names, below: Below): Structural {
     ...below,
     nullable: flag('nullable'),
     default: getKey(schema, 'default'),
-    preserveUnknownFields: flag(keyword.preserve),
+    preserveUnknownFields: preserves || flag(keyword.preserve),
     embeddedResource: flag(keyword.embedded),
     intOrString: flag(keyword.intOrString),
     listType: (text(keyword.listType) || undefined) as Structural['listType'],

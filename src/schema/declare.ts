@@ -76,8 +76,6 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly structType?: 'atomic' | 'granular';
   /** Undeclared fields may have any value and are tracked in managed fields. Decoding drops them. */
   readonly open?: boolean;
-  /** The validation of the kind checks the supported values, because it tolerates others in some objects. */
-  readonly checkedByKind?: boolean;
   /** The field names are plain data without placeholders of `expandNames`. */
   readonly literal?: boolean;
 }
@@ -117,6 +115,8 @@ export interface FieldOptions {
   /** The supported values. Validation rejects others unless `open`. */
   readonly known?: readonly string[];
   readonly open?: boolean;
+  /** The validation of the kind checks the supported values, because it tolerates others in some objects. */
+  readonly checkedByKind?: boolean;
   /** Inclusive bounds of a number. */
   readonly min?: number;
   readonly max?: number;

@@ -74,6 +74,9 @@ interface Row {
 const requestOf = (...subject: Parameters<typeof certificateRequest>[0]['subject'] & object) =>
   Buffer.from(certificateRequest({ subject })).toString('base64');
 
+/** It is not structural: the property has no type. */
+const gadgetSchema = { openAPIV3Schema: { properties: { spec: { properties: { size: { maximum: 9 } } } } } };
+
 const limited = { limitResponse: { type: 'Reject' } };
 const level = (fields: JsonObject) => ({ spec: { type: 'Limited', limited: { ...fields, ...limited } } });
 const flow = {
@@ -147,6 +150,63 @@ const rows: readonly Row[] = [
         versionPriority: 10,
         insecureSkipTLSVerify: true,
         service: { namespace: 'default', name: 's' },
+      },
+    },
+  },
+  {
+    place: 'apiextensions.k8s.io/v1beta1 customresourcedefinitions',
+    clusterScoped: true,
+    name: 'gadgets.example.com',
+    sent: {
+      spec: {
+        group: 'example.com',
+        version: 'v1',
+        names: { plural: 'gadgets', kind: 'Gadget' },
+        validation: gadgetSchema,
+        subresources: { status: {} },
+        additionalPrinterColumns: [{ name: 'Size', type: 'integer', JSONPath: '.spec.size' }],
+        conversion: { strategy: 'Webhook', webhookClientConfig: { url: 'https://example.com/convert' } },
+      },
+    },
+    older: {
+      spec: {
+        group: 'example.com',
+        version: 'v1',
+        names: { plural: 'gadgets', kind: 'Gadget', singular: 'gadget', listKind: 'GadgetList' },
+        scope: 'Namespaced',
+        validation: gadgetSchema,
+        subresources: { status: {} },
+        versions: [{ name: 'v1', served: true, storage: true }],
+        additionalPrinterColumns: [{ name: 'Size', type: 'integer', JSONPath: '.spec.size' }],
+        conversion: {
+          strategy: 'Webhook',
+          webhookClientConfig: { url: 'https://example.com/convert' },
+          conversionReviewVersions: ['v1beta1'],
+        },
+        preserveUnknownFields: true,
+      },
+    },
+    shown: {
+      spec: {
+        scope: 'Namespaced',
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: gadgetSchema,
+            subresources: { status: {} },
+            additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
+          },
+        ],
+        conversion: {
+          strategy: 'Webhook',
+          webhook: {
+            clientConfig: { url: 'https://example.com/convert' },
+            conversionReviewVersions: ['v1beta1'],
+          },
+        },
+        preserveUnknownFields: true,
       },
     },
   },
@@ -489,6 +549,82 @@ describe('a signing request of v1beta1', () => {
     const { object: read } = await request('GET', `${requestsIn('v1')}/${name}`);
     const more = { ...read, status: { conditions: [...conditionsOf(read), { type: 'Failed', status: 'True' }] } };
     expect(conditionsOf((await approve('v1', more)).object)).toHaveLength(2);
+  });
+});
+
+describe('a definition of v1beta1', () => {
+  const definitionsIn = (version: string) => `/apis/apiextensions.k8s.io/${version}/customresourcedefinitions`;
+  const define = (plural: string, spec: JsonObject, status?: number) =>
+    request(
+      'POST',
+      definitionsIn('v1beta1'),
+      {
+        metadata: { name: `${plural}.example.org` },
+        spec: { group: 'example.org', names: { plural, kind: plural }, version: 'v1', ...spec },
+      },
+      status === undefined ? {} : { status },
+    );
+
+  it('keeps all fields of its objects, and validates them by a schema that is not structural', async () => {
+    await define('loose', { scope: 'Cluster', validation: gadgetSchema });
+    const url = '/apis/example.org/v1/loose';
+    const post = (size: number, status: number) =>
+      request(
+        'POST',
+        url,
+        { kind: 'loose', apiVersion: 'example.org/v1', metadata: { name: 'one' }, spec: { size, other: { x: 1 } } },
+        { status },
+      );
+    await expect
+      .poll(() =>
+        request('GET', url).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    expect((await post(10, 422)).object['message']).toContain('spec.size');
+    expect((await post(9, 201)).object['spec']).toEqual({ size: 9, other: { x: 1 } });
+  });
+
+  it('can be updated in v1, which creates no such definition', async () => {
+    const { object } = await define('old', { validation: gadgetSchema });
+    const { object: read } = await request('GET', `${definitionsIn('v1')}/old.example.org`);
+    const shortNames = ['o'];
+    const names = { ...(specOf(read)['names'] as JsonObject), shortNames };
+    const changed = { ...read, spec: { ...specOf(read), names } };
+    await request('PUT', `${definitionsIn('v1')}/old.example.org`, changed);
+    const { uid: _, resourceVersion: __, ...metadata } = read.metadata;
+    const copy = { ...read, metadata: { ...metadata, name: 'copies.example.org' } };
+    await request('POST', definitionsIn('v1'), copy as unknown as JsonObject, { status: 422 });
+    expect(specOf(object)['preserveUnknownFields']).toBe(true);
+  });
+
+  it.each([
+    ['another version than the first', { versions: [{ name: 'v2', served: true, storage: true }] }, 'spec.version'],
+    [
+      'schemas at the top and in versions',
+      { validation: gadgetSchema, versions: [{ name: 'v1', served: true, storage: true, schema: gadgetSchema }] },
+      'spec.validation',
+    ],
+    [
+      'the same schema in all versions',
+      { versions: [{ name: 'v1', served: true, storage: true, schema: gadgetSchema }] },
+      'spec.versions',
+    ],
+    [
+      'a default',
+      { validation: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', default: 'x' } } } } },
+      'must not be set in v1beta1',
+    ],
+    [
+      'a schema that is not structural, with pruning',
+      { validation: gadgetSchema, preserveUnknownFields: false },
+      '.type',
+    ],
+  ])('cannot have %s', async (_, spec, part) => {
+    const { object } = await define('wrong', spec, 422);
+    expect(object['message']).toContain(part);
   });
 });
 

@@ -54,14 +54,22 @@ export function customResources(
   definition: Pick<CustomResourceDefinition, 'spec'> & { readonly metadata?: Pick<ObjectMeta, 'generation'> },
   options: CustomResourceOptions,
 ): ReadonlyMap<string, ResourceDefinition> {
-  const { group = '', names = {}, scope, versions = [] } = definition.spec ?? {};
+  const {
+    group = '',
+    names = {},
+    scope,
+    versions = [],
+    preserveUnknownFields: preserves = false,
+  } = definition.spec ?? {};
   const { plural = '', kind = '' } = names;
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
   const best = bestOf(versions);
-  const schemas = new Map(versions.map((declared) => [declared, readSchema(schemaIn(declared), options.names)]));
+  const schemas = new Map(
+    versions.map((declared) => [declared, readSchema(schemaIn(declared), options.names, preserves)]),
+  );
   const schemaOf = (declared: CustomResourceDefinitionVersion) => schemas.get(declared) as ReadSchema;
   const compiled = versions.map((declared) =>
-    versionOf(declared, schemaOf(declared), { ...options, group, kind, best }),
+    versionOf(declared, schemaOf(declared), { ...options, group, kind, best, preserves }),
   );
   const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
   const typeOf: TypeOf = (apiVersion) => types.get(apiVersion);
@@ -127,6 +135,8 @@ interface VersionOptions extends CustomResourceOptions {
   readonly kind: string;
   /** The version that deprecated ones advise to use. */
   readonly best: string | undefined;
+  /** Unknown fields are kept everywhere. */
+  readonly preserves: boolean;
 }
 
 /** The best version that is served and not deprecated. */
@@ -139,7 +149,7 @@ const bestOf = (versions: readonly CustomResourceDefinitionVersion[]): string | 
 function versionOf(
   declared: CustomResourceDefinitionVersion,
   { structural, form }: ReadSchema,
-  { names, group, kind, best }: VersionOptions,
+  { names, group, kind, best, preserves }: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
   const { name = '', deprecated, deprecationWarning } = declared;
   const schema = structSchemaOf(structural, `${group}/${name}.${kind}`);
@@ -151,7 +161,7 @@ function versionOf(
     type: customType(form, schema, names),
     // Documents are made once: what they are made from is not kept for them.
     *openApi(dialect) {
-      const structural = yield* structuralInSteps(schemaIn(declared), names);
+      const structural = yield* structuralInSteps(schemaIn(declared), names, preserves);
       return yield* openApiOf(structural, dialect, names);
     },
     ...(deprecated === true && { deprecationWarning: warning }),

@@ -9,7 +9,7 @@ import { readSchema } from './read-schema.ts';
 const names = namesFor('k8s.io');
 const unused = struct('test/v1.Unused', {});
 const typeOf = (properties: JsonObject, more: JsonObject = {}) =>
-  customType(readSchema({ type: 'object', properties, ...more }, names).form, unused, names);
+  customType(readSchema({ type: 'object', properties, ...more }, names, false).form, unused, names);
 
 const keep = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };

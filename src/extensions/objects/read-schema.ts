@@ -12,17 +12,18 @@ export interface ReadSchema {
   readonly readInSteps: () => Steps<void> | undefined;
 }
 
-export function readSchema(schema: JsonObject, names: Names): ReadSchema {
+/** `preserves`: unknown fields are kept everywhere. */
+export function readSchema(schema: JsonObject, names: Names, preserves: boolean): ReadSchema {
   let cachedSchema: Structural | undefined;
   let form: NormalForm | undefined;
   let values: ValueSchema | undefined;
   const structural = () => {
-    cachedSchema ??= structuralOf(schema, names);
+    cachedSchema ??= structuralOf(schema, names, preserves);
     return cachedSchema;
   };
   // Others may read the same between two steps: what is known first stays.
   function* steps(): Steps<void> {
-    const read = cachedSchema ?? (yield* structuralInSteps(schema, names));
+    const read = cachedSchema ?? (yield* structuralInSteps(schema, names, preserves));
     cachedSchema ??= read;
     const normalForm = form ?? (yield* normalFormInSteps(cachedSchema, names));
     form ??= normalForm;

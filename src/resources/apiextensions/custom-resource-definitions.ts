@@ -7,6 +7,8 @@ import { resource } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import {
+  type Tolerance,
+  toleranceOf,
   validateChange,
   validateDefinition,
   validateNew,
@@ -17,25 +19,35 @@ import { validateSchemaRules } from './schema-rules.validation.ts';
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 /**
- * The whole definition, then the rules of its schemas. Only the status where nothing else is written, and at the end of a
- * definition, which loses its finalizers also if it was stored with what is invalid now.
+ * The validation of definitions, which accepts `tolerance` and what an update leaves as it is: the whole definition, then
+ * the rules of its schemas. Only the status where nothing else is written, and at the end of a definition, which loses its
+ * finalizers also if it was stored with what is invalid now.
  */
-function* validateInSteps(
+export const definitionValidation = (tolerance: Tolerance) =>
+  function* (
+    definition: Definition,
+    old: Definition | undefined,
+    { names }: StrategyContext,
+    { found: before, part }: ValidationSoFar,
+  ): Steps<readonly FieldError[]> {
+    const isEnding = old?.metadata.deletionTimestamp !== undefined && same(definition.spec, old.spec);
+    if (part === 'status' || isEnding) return errorsNow(validateStatus(definition));
+    const accepted = old === undefined ? tolerance : { ...(yield* toleranceOf(old, names)), ...tolerance };
+    const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names, accepted));
+    return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], names))];
+  };
+
+function* validateWhole(
   definition: Definition,
   old: Definition | undefined,
-  { names }: StrategyContext,
-  { found: before, part }: ValidationSoFar,
-): Steps<readonly FieldError[]> {
-  const isEnding = old?.metadata.deletionTimestamp !== undefined && same(definition.spec, old.spec);
-  if (part === 'status' || isEnding) return errorsNow(validateStatus(definition));
-  const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names));
-  return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], names))];
-}
-
-function* validateWhole(definition: Definition, old: Definition | undefined, names: Names): Steps<FieldError[]> {
+  names: Names,
+  tolerance: Tolerance,
+): Steps<FieldError[]> {
   return [
-    ...(yield* validateDefinition(definition, names)),
-    ...(old === undefined ? validateNew(definition, names) : validateChange(definition, old, names)),
+    ...(yield* validateDefinition(definition, names, tolerance)),
+    ...(old === undefined
+      ? validateNew(definition, names, tolerance)
+      : validateChange(definition, old, names, tolerance)),
   ];
 }
 
@@ -61,6 +73,6 @@ export const customResourceDefinitions = resource({
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),
     prepareCreate: recordStoredVersion,
     prepareUpdate: recordStoredVersion,
-    validateInSteps,
+    validateInSteps: definitionValidation({}),
   },
 });

@@ -11,6 +11,7 @@ import {
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  fieldErrorsInSteps,
   type JsonObject,
   type Names,
   type Steps,
@@ -28,13 +29,42 @@ import { internalForm } from '../shared/internal-go-form.ts';
 import { validateClient } from '../shared/webhook-client.ts';
 import { validateColumns, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
 import { validateSchema } from './json-schema.validation.ts';
-import { isNonStructural } from './structural-schema.validation.ts';
+import { isNonStructural, usesExtensions, validateStructural } from './structural-schema.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
 
-export function* validateDefinition(definition: Definition, productNames: Names): Steps<FieldError[]> {
+/** What validation accepts in definitions of v1beta1, and in an update where the stored definition has it already. */
+export interface Tolerance {
+  readonly missingSchemas?: boolean;
+  /** Where no unknown fields are pruned. */
+  readonly nonStructural?: boolean;
+  readonly preserveUnknownFields?: boolean;
+  /** The reason why no default is accepted, if the stored definition has none. */
+  readonly noDefault?: string;
+}
+
+/** What an update may leave as it is. */
+export function* toleranceOf({ spec = {} }: Definition, names: Names): Steps<Tolerance> {
+  const schemas = (spec.versions ?? []).map(({ schema }) => schema?.openAPIV3Schema);
+  let nonStructural = false;
+  for (const schema of schemas) {
+    if (schema === undefined || nonStructural) continue;
+    nonStructural = (yield* fieldErrorsInSteps(validateStructural(schema, 'spec', names))).length > 0;
+  }
+  return {
+    missingSchemas: schemas.includes(undefined),
+    nonStructural,
+    preserveUnknownFields: spec.preserveUnknownFields === true,
+  };
+}
+
+export function* validateDefinition(
+  definition: Definition,
+  productNames: Names,
+  tolerance: Tolerance,
+): Steps<FieldError[]> {
   const { spec = {}, status } = definition;
   const { group = '', names = {} } = spec;
   const errors = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
@@ -46,7 +76,7 @@ export function* validateDefinition(definition: Definition, productNames: Names)
   }
   return [
     ...errors,
-    ...(yield* validateVersions(spec, productNames)),
+    ...(yield* validateVersions(spec, productNames, tolerance)),
     ...validateNames(names, 'spec.names'),
     ...validateConversion(spec.conversion),
     ...validateStatus(definition),
@@ -80,14 +110,14 @@ export function placesOf(versions: readonly Version[], field: Shared): (readonly
 /** Each version is a resource of its own that knows all others. */
 const maxVersions = 100;
 
-function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
+function* validateVersions(spec: Spec, names: Names, tolerance: Tolerance): Steps<FieldError[]> {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
   if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
   const errors = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
     ...byRuleAsOne(`${at}.name`, name, dns1035Label),
     ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
-    ...(schema?.openAPIV3Schema === undefined
+    ...(schema?.openAPIV3Schema === undefined && !tolerance.missingSchemas
       ? [fieldError.required(`${at}.schema.openAPIV3Schema`, 'schemas are required')]
       : []),
   ]);
@@ -101,7 +131,7 @@ function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
   const places = (field: Shared) => placesOf(versions, field);
   return [
     ...errors,
-    ...(yield* validateSchemas(versions, names)),
+    ...(yield* validateSchemas(spec, names, tolerance)),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
       validateColumns(version.additionalPrinterColumns, at),
@@ -113,8 +143,16 @@ function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
 }
 
 /** Schemas, and their defaults where they are valid. */
-function* validateSchemas(versions: readonly Version[], names: Names): Steps<FieldError[]> {
+function* validateSchemas(
+  { versions: declared, preserveUnknownFields = false }: Spec,
+  names: Names,
+  tolerance: Tolerance,
+): Steps<FieldError[]> {
+  const versions = declared ?? [];
   const errors: FieldError[][] = [];
+  const mayBeNonStructural = tolerance.nonStructural === true && preserveUnknownFields;
+  const noDefault =
+    tolerance.noDefault ?? (preserveUnknownFields ? 'unless preserveUnknownFields is false' : undefined);
   for (const [version, at] of placesOf(versions, 'schema')) {
     const schema = version.schema?.openAPIV3Schema;
     const sharing = isShared(versions, 'schema') ? versions : [version];
@@ -123,7 +161,11 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const path = `${at}.openAPIV3Schema`;
     const ownErrors = [
       ...((yield* isNonStructural(schema)) ? [] : yield* validatePatterns(schema as JsonObject, path)),
-      ...(yield* validateSchema(schema, hasStatus, path, names)),
+      ...(yield* validateSchema(schema, path, names, {
+        hasStatus,
+        structural: !mayBeNonStructural || (yield* usesExtensions(schema, names)),
+        noDefault,
+      })),
     ];
     yield;
     if (ownErrors.length > 0) errors.push(ownErrors);
@@ -231,11 +273,11 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 }
 
 /** Validates what applies on create only. */
-export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
+export function validateNew({ metadata, spec = {} }: Definition, names: Names, tolerance: Tolerance): FieldError[] {
   const { group = '', names: { plural = '' } = {} } = spec;
   return [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
-    ...validatePreserveUnknownFields(spec, names),
+    ...(tolerance.preserveUnknownFields ? [] : validatePreserveUnknownFields(spec, names)),
     ...validateApproval(group, metadata, undefined, names),
   ];
 }
@@ -252,6 +294,7 @@ export function validateChange(
   { metadata, spec = {} }: Definition,
   { metadata: oldMetadata, spec: old, status }: Definition,
   names: Names,
+  tolerance: Tolerance,
 ): FieldError[] {
   const conditions = status?.conditions ?? [];
   const established = conditions.some((one) => one.type === 'Established' && one.status === 'True');
@@ -261,7 +304,7 @@ export function validateChange(
     ...unchanged('spec.group', spec.group, old?.group),
     ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
     ...validateCaBundle(spec, old ?? {}),
-    ...(old?.preserveUnknownFields === true ? [] : validatePreserveUnknownFields(spec, names)),
+    ...(tolerance.preserveUnknownFields ? [] : validatePreserveUnknownFields(spec, names)),
     ...validateApproval(spec.group ?? '', metadata, oldMetadata, names),
   ];
 }

@@ -25,18 +25,26 @@ interface Place {
   readonly isRoot?: boolean;
 }
 
-/**
- * Validates the schema of a version, in steps. With `hasStatus`, the root may only have what the status subresource
- * supports.
- */
-export function* validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): Steps<FieldError[]> {
+/** How the schema of a version is validated. */
+export interface SchemaRules {
+  /** The root may only have what the status subresource supports. */
+  readonly hasStatus: boolean;
+  readonly structural: boolean;
+  /** The reason why no default is allowed. */
+  readonly noDefault?: string | undefined;
+}
+
+/** Validates the schema of a version, in steps. */
+export function* validateSchema(schema: Schema, path: string, names: Names, rules: SchemaRules): Steps<FieldError[]> {
+  const { hasStatus, structural, noDefault } = rules;
+  const root = noDefault === undefined ? { isRoot: true } : { isRoot: true, noDefault };
   return [
     ...(hasStatus ? validateRoot(schema, path, names) : []),
     ...(schema.nullable === true
       ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
-    ...(yield* validateStructural(schema, path, names)),
-    ...(yield* validateNode(schema, path, { names, pace: new Pace() }, { isRoot: true })),
+    ...(structural ? yield* validateStructural(schema, path, names) : []),
+    ...(yield* validateNode(schema, path, { names, pace: new Pace() }, root)),
   ];
 }
 

@@ -48,6 +48,14 @@ export function* isNonStructural(schema: Schema, pace = new Pace()): Steps<boole
   return false;
 }
 
+/** Whether a schema has keywords of this product, which need structural schemas. */
+export function* usesExtensions(schema: Schema, names: Names, pace = new Pace()): Steps<boolean> {
+  if (pace.over()) yield;
+  if (Object.keys(schema).some((keyword) => keyword.startsWith(names.extension))) return true;
+  for (const part of partsOf(schema)) if (yield* usesExtensions(part, names, pace)) return true;
+  return false;
+}
+
 /** All schemas below a schema, without their paths. */
 function* partsOf(schema: Schema): Generator<Schema> {
   for (const [, property] of propertiesOf(schema)) yield property;

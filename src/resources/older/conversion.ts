@@ -6,6 +6,7 @@
 import {
   type ApiObject,
   expandNames,
+  type FieldError,
   getKey,
   type JsonObject,
   jsonCopy,
@@ -13,6 +14,7 @@ import {
   type ObjectMeta,
   parseGroupVersion,
   StatusError,
+  statusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { changeFields, type Direction, type FieldChange } from './fields.ts';
@@ -31,6 +33,8 @@ export interface ConversionRules {
   readonly changes: readonly FieldChange[];
   /** Sets those defaults of the older version that depend on other fields, in place; the metadata stays as it is. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
+  /** The errors of an object of the older version, with its defaults. */
+  readonly check?: (object: ApiObject) => readonly FieldError[];
   /** Annotations that objects of the older version have where a condition holds for the stored object; never stored. */
   readonly marks?: readonly Mark[];
 }
@@ -43,10 +47,14 @@ export interface Mark {
 /** Copies an object into the other version. */
 export type Convert = (object: ApiObject, names: Names) => ApiObject;
 
+/** @throws StatusError 422 for the errors of the check */
 export function toStoredBy(rules: ConversionRules): Convert {
   return (object, names) => {
     const defaulted: ApiObject = { ...object, ...jsonCopy(contentOf(object)) };
     rules.defaults?.(defaulted, names);
+    const errors = rules.check?.(defaulted) ?? [];
+    if (errors.length > 0)
+      throw statusError.invalid(kindOf(rules.stored, object, names), object.metadata.name ?? '', errors);
     const marks = (rules.marks ?? []).map(({ annotation }) => expandNames(annotation, names));
     return convert(rules, 'toStored', withoutAnnotations(defaulted, marks), names);
   };
@@ -105,6 +113,11 @@ function restored(
     if (error instanceof StatusError) return content;
     throw error;
   }
+}
+
+function kindOf({ apiVersion }: ConvertedVersion, { kind }: ApiObject, names: Names) {
+  const { group = '' } = parseGroupVersion(expandNames(apiVersion, names)) ?? {};
+  return { group, kind };
 }
 
 /** All fields but those that are the same in every version. */

@@ -1,4 +1,4 @@
-import { type ApiObject, formatGroupVersion, type Names } from '../../meta/index.ts';
+import { type ApiObject, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy, Subresource } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import { type Mark, toOlderBy, toStoredBy } from './conversion.ts';
@@ -25,6 +25,8 @@ export interface OlderVersion {
   /** Sets those of its defaults that depend on other fields, in place. Others are in the declaration of its type. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
   readonly marks?: readonly Mark[];
+  /** The errors of fields that only this version has; the others are validated in the storage version. */
+  readonly check?: (object: ApiObject) => readonly FieldError[];
   /** The rules of its writes, from those of the kind. */
   readonly strategy?: (ofKind: Strategy) => Strategy;
   /** Subresources in place of those of the same name, or in addition to those of the kind. */
@@ -83,7 +85,7 @@ type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage'>;
 function converted(
   { storage, versions }: ResourceDefinition,
   group: string,
-  { version, schema, changes, defaults, marks }: OlderVersion,
+  { version, schema, changes, defaults, check, marks }: OlderVersion,
 ): Conversions {
   const [preferred] = versions;
   if (changes === undefined) {
@@ -97,6 +99,7 @@ function converted(
     stored: { apiVersion: formatGroupVersion(storage), schema: stored.schema },
     changes,
     ...(defaults === undefined ? {} : { defaults }),
+    ...(check === undefined ? {} : { check }),
     ...(marks === undefined ? {} : { marks }),
   };
   return { toStorage: toStoredBy(rules), fromStorage: toOlderBy(rules) };

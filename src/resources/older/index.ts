@@ -2,6 +2,7 @@
 import { formatGroupResource } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import { admissionregistration } from './admissionregistration.ts';
+import { apiextensions } from './apiextensions.ts';
 import { autoscaling } from './autoscaling.ts';
 import { certificates } from './certificates.ts';
 import { type OlderKind, withVersions } from './declare.ts';
@@ -14,6 +15,7 @@ import { sameTypes } from './same-types.ts';
 
 export const olderKinds: readonly OlderKind[] = [
   ...admissionregistration,
+  ...apiextensions,
   ...autoscaling,
   ...certificates,
   ...discovery,

@@ -171,6 +171,8 @@ export interface CreateSubresource extends SubresourceBase {
   readonly type: 'create';
   /** Answered with a `Status`. Absent: a review handler answers it with the object to return. */
   readonly onCreate?: CreateHandler;
+  /** The name of the object whose subresource it is, in what is posted. Default: that of the metadata. */
+  readonly nameOf?: (posted: ApiObject) => string;
 }
 
 /** Passes requests on to a node or to what runs on it. */

@@ -80,8 +80,10 @@ export async function handleReview(
 type Posting = Change & { readonly verb: 'create' };
 
 /** @throws StatusError 400 unless the posted object has the name of the object whose subresource it is */
-function checkName(target: Target, { metadata }: ApiObject): void {
-  if (target.name === '' || (metadata.name ?? '') === target.name) return;
+function checkName(target: Target, posted: ApiObject): void {
+  const subresource = target.resource.subresources.get(target.subresource);
+  const nameOf = (subresource?.type === 'create' && subresource.nameOf) || (({ metadata }) => metadata.name ?? '');
+  if (target.name === '' || nameOf(posted) === target.name) return;
   throw statusError.badRequest(`name in URL does not match name in ${requestKind(target).kind} object`);
 }
 

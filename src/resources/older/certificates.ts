@@ -64,7 +64,7 @@ export const certificates: readonly OlderKind[] = [
       {
         version: 'v1beta1',
         schema: v1beta1(v1.CertificateSigningRequest),
-        lifecycle: { introduced: '1.6', deprecated: '1.19', removed: '1.22' },
+        lifecycle: { introduced: '1.12', deprecated: '1.19', removed: '1.22' },
         changes: [],
         defaults: setDefaults,
         strategy: (ofKind) => ({ ...ofKind, ...(signingRequestValidation(tolerance) as unknown as Partial<Strategy>) }),

@@ -35,6 +35,10 @@ function objectOf(value: Json, schema: StructSchema, definition: ResourceDefinit
 const complete: { readonly [plural: string]: (object: ApiObject) => void } = {
   certificatesigningrequests: completeSigningRequest,
   customresourcedefinitions: completeDefinition,
+  daemonsets: completeWorkload,
+  deployments: completeWorkload,
+  replicasets: completeWorkload,
+  statefulsets: completeWorkload,
   mutatingwebhookconfigurations: completeWebhooks,
   validatingwebhookconfigurations: completeWebhooks,
 };
@@ -44,6 +48,11 @@ function completeWebhooks({ webhooks = [] }: ApiObject): void {
     webhook['sideEffects'] ??= 'None';
     webhook['admissionReviewVersions'] = ['v1'];
   }
+}
+
+function completeWorkload(object: ApiObject): void {
+  object.metadata = { ...object.metadata, labels: { a: 'b' } };
+  if (isJsonObject(object['spec'])) object['spec']['selector'] ??= {};
 }
 
 function completeDefinition({ spec }: ApiObject): void {

@@ -17,6 +17,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
+import { type AnnotatedField, annotationsToFields, fieldsToAnnotations } from './annotated-fields.ts';
 import { changeFields, type Direction, type FieldChange } from './fields.ts';
 import { lossesIn, readLosses, restoreLosses, writeLosses } from './losses.ts';
 
@@ -31,12 +32,14 @@ export interface ConversionRules {
   readonly older: ConvertedVersion;
   readonly stored: ConvertedVersion;
   readonly changes: readonly FieldChange[];
-  /** Sets those defaults of the older version that depend on other fields, in place; the metadata stays as it is. */
+  /** Sets those defaults of the older version that depend on other fields, in place; metadata is replaced, not changed. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
   /** The errors of an object of the older version, with its defaults. */
   readonly check?: (object: ApiObject) => readonly FieldError[];
   /** Annotations that objects of the older version have where a condition holds for the stored object; never stored. */
   readonly marks?: readonly Mark[];
+  /** Fields of the older version that are annotations of the stored object. */
+  readonly annotated?: readonly AnnotatedField[];
 }
 
 export interface Mark {
@@ -56,13 +59,14 @@ export function toStoredBy(rules: ConversionRules): Convert {
     if (errors.length > 0)
       throw statusError.invalid(kindOf(rules.stored, object, names), object.metadata.name ?? '', errors);
     const marks = (rules.marks ?? []).map(({ annotation }) => expandNames(annotation, names));
-    return convert(rules, 'toStored', withoutAnnotations(defaulted, marks), names);
+    const stripped = withoutAnnotations(defaulted, marks);
+    return convert(rules, 'toStored', fieldsToAnnotations(stripped, rules.annotated ?? []), names);
   };
 }
 
 export function toOlderBy(rules: ConversionRules): Convert {
   return (object, names) => {
-    const converted = convert(rules, 'toOlder', object, names);
+    const converted = annotationsToFields(convert(rules, 'toOlder', object, names), rules.annotated ?? []);
     const marks = (rules.marks ?? []).filter(({ when }) => when(object));
     return marks.reduce(
       (marked, { annotation }) => withAnnotation(marked, expandNames(annotation, names), ''),

@@ -1,6 +1,7 @@
 import { type ApiObject, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy, Subresource } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
+import type { AnnotatedField } from './annotated-fields.ts';
 import { type Mark, toOlderBy, toStoredBy } from './conversion.ts';
 import type { FieldChange } from './fields.ts';
 
@@ -25,6 +26,8 @@ export interface OlderVersion {
   /** Sets those of its defaults that depend on other fields, in place. Others are in the declaration of its type. */
   readonly defaults?: (object: ApiObject, names: Names) => void;
   readonly marks?: readonly Mark[];
+  /** Fields that are annotations of the stored object. */
+  readonly annotated?: readonly AnnotatedField[];
   /** The errors of fields that only this version has; the others are validated in the storage version. */
   readonly check?: (object: ApiObject) => readonly FieldError[];
   /** The rules of its writes, from those of the kind. */
@@ -85,7 +88,7 @@ type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage'>;
 function converted(
   { storage, versions }: ResourceDefinition,
   group: string,
-  { version, schema, changes, defaults, check, marks }: OlderVersion,
+  { version, schema, changes, defaults, check, marks, annotated }: OlderVersion,
 ): Conversions {
   const [preferred] = versions;
   if (changes === undefined) {
@@ -101,6 +104,7 @@ function converted(
     ...(defaults === undefined ? {} : { defaults }),
     ...(check === undefined ? {} : { check }),
     ...(marks === undefined ? {} : { marks }),
+    ...(annotated === undefined ? {} : { annotated }),
   };
   return { toStorage: toStoredBy(rules), fromStorage: toOlderBy(rules) };
 }

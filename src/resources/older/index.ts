@@ -12,6 +12,7 @@ import { flowcontrol } from './flowcontrol.ts';
 import { networkingKinds } from './networking.ts';
 import { policy } from './policy.ts';
 import { sameTypes } from './same-types.ts';
+import { workloads } from './workloads.ts';
 
 export const olderKinds: readonly OlderKind[] = [
   ...admissionregistration,
@@ -24,6 +25,7 @@ export const olderKinds: readonly OlderKind[] = [
   ...networkingKinds,
   ...policy,
   ...sameTypes,
+  ...workloads,
 ];
 
 /** The definitions with the older versions of their kinds, and those of groups that only have older versions. */

@@ -2,7 +2,6 @@
 import type { Lifecycle } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import * as apiregistrationV1 from '../../types/apiregistration-v1.ts';
-import * as appsV1 from '../../types/apps-v1.ts';
 import * as batchV1 from '../../types/batch-v1.ts';
 import * as coordinationV1 from '../../types/coordination-v1.ts';
 import * as nodeV1 from '../../types/node-v1.ts';
@@ -15,16 +14,12 @@ import { typesIn } from './types.ts';
 type Releases = readonly [Lifecycle['introduced'], Lifecycle['introduced'], Lifecycle['introduced']];
 
 /** A beta version of a kind, and the releases that introduce, deprecate and remove it. */
-function beta(group: string, plural: string, version: string, schema: StructSchema, releases: Releases): OlderKind {
+function v1beta1(group: string, plural: string, schema: StructSchema, releases: Releases): OlderKind {
   const [introduced, deprecated, removed] = releases;
-  return { group, plural, versions: [{ version, schema, lifecycle: { introduced, deprecated, removed } }] };
+  return { group, plural, versions: [{ version: 'v1beta1', schema, lifecycle: { introduced, deprecated, removed } }] };
 }
 
-const v1beta1 = (group: string, plural: string, schema: StructSchema, releases: Releases): OlderKind =>
-  beta(group, plural, 'v1beta1', schema, releases);
-
 const apiregistration = typesIn('apiregistration/v1beta1');
-const apps = typesIn('apps/v1beta2');
 const batch = typesIn('batch/v1beta1', {}, [batchV1.JobSpec]);
 const coordination = typesIn('coordination/v1beta1');
 const node = typesIn('node/v1beta1');
@@ -42,18 +37,12 @@ const rbac = typesIn('rbac/v1beta1', { Subject: rbacV1.Subject.fields, RoleRef: 
 
 const storageGroup = 'storage.{domain}';
 
-const appsReleases: Releases = ['1.8', '1.9', '1.16'];
-
 export const sameTypes: readonly OlderKind[] = [
   v1beta1('apiregistration.{domain}', 'apiservices', apiregistration(apiregistrationV1.APIService), [
     '1.7',
     '1.19',
     '1.22',
   ]),
-  beta('apps', 'daemonsets', 'v1beta2', apps(appsV1.DaemonSet), appsReleases),
-  beta('apps', 'deployments', 'v1beta2', apps(appsV1.Deployment), appsReleases),
-  beta('apps', 'replicasets', 'v1beta2', apps(appsV1.ReplicaSet), appsReleases),
-  beta('apps', 'statefulsets', 'v1beta2', apps(appsV1.StatefulSet), appsReleases),
   v1beta1('batch', 'cronjobs', batch(batchV1.CronJob), ['1.8', '1.21', '1.25']),
   v1beta1('coordination.{domain}', 'leases', coordination(coordinationV1.Lease), ['1.12', '1.19', '1.22']),
   v1beta1('node.{domain}', 'runtimeclasses', node(nodeV1.RuntimeClass), ['1.13', '1.22', '1.25']),

@@ -55,8 +55,9 @@ interface State {
 
 export function createOpenApi(options: OpenApiOptions): OpenApi {
   const builtIn = options.groups().flatMap((group) => group.versions.filter(isBuiltInVersion));
-  const kinds = kindsOf(builtIn, options.findType);
-  const fragments = new OpenApiFragments({ ...options, kinds });
+  const findType = withSubresourceTypes(options.findType, builtIn);
+  const kinds = kindsOf(builtIn, findType);
+  const fragments = new OpenApiFragments({ ...options, findType, kinds });
   let state: State | undefined;
   const current = (): State => {
     const groups = options.groups();
@@ -85,6 +86,15 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       return version && serveVersion(fragments, shown, version, path, call);
     },
   };
+}
+
+/** Also finds the types of subresources that older versions declare themselves. */
+function withSubresourceTypes(findType: FindType, versions: readonly ServedVersion[]): FindType {
+  const schemas = versions.flatMap(({ resources }) =>
+    resources.flatMap(({ resource }) => resource.definition.subresources.flatMap(({ schema }) => schema ?? [])),
+  );
+  const byName = new Map(schemas.map((schema) => [schema.name, schema]));
+  return (name) => findType(name) ?? byName.get(name);
 }
 
 async function serveWhole(fragments: OpenApiFragments, { all, bodies }: State, call: Call): Promise<ApiResponse> {

@@ -10,7 +10,7 @@ export interface AnnotatedField {
   /** The text of the annotation. */
   readonly write: (value: Json) => string;
   /** Undefined: the field is absent, and the annotation remains. */
-  readonly read: (integer: Json) => Json | undefined;
+  readonly read: (integer: number | bigint) => Json | undefined;
 }
 
 export const annotated = (
@@ -58,7 +58,7 @@ export function annotationsToFields(object: ApiObject, fields: readonly Annotate
 const limit = 2n ** 63n;
 
 /** The 64-bit integer that a text is. */
-function integerOf(text: string): Json | undefined {
+function integerOf(text: string): number | bigint | undefined {
   if (!/^-?\d{1,19}$/.test(text)) return undefined;
   const integer = BigInt(text);
   if (integer < -limit || integer >= limit) return undefined;

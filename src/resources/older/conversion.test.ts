@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { valuesOf } from '../../codec/testing/random-values.ts';
-import { type ApiObject, atOnce, isJsonObject, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { type ApiObject, at, atOnce, isJsonObject, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { builtinResources } from '../index.ts';
@@ -17,7 +17,9 @@ const conversions = olderKinds.flatMap(({ group, plural, storedIn = group, versi
     const older = definitions
       .filter((one) => one.group === group && one.plural === plural)
       .flatMap((one) => one.versions.filter((declared) => declared.version === version))[0];
-    const stored = definition?.versions.find((one) => one.version === definition.storage.version)?.schema;
+    const { storage } = definition ?? {};
+    const owner = builtinResources.find((one) => one.group === storage?.group && one.plural === storage.resource);
+    const stored = owner?.versions.find((one) => one.version === storage?.version)?.schema;
     if (definition === undefined || older === undefined || stored === undefined) {
       throw new Error(`${group}/${version} ${plural} is not defined`);
     }
@@ -52,7 +54,11 @@ function completeWebhooks({ webhooks = [] }: ApiObject): void {
 
 function completeWorkload(object: ApiObject): void {
   object.metadata = { ...object.metadata, labels: { a: 'b' } };
-  if (isJsonObject(object['spec'])) object['spec']['selector'] ??= {};
+  const { spec } = object;
+  if (!isJsonObject(spec)) return;
+  spec['selector'] ??= {};
+  const rollingUpdate = at(spec, 'strategy', 'rollingUpdate');
+  if (isJsonObject(rollingUpdate)) Object.assign(rollingUpdate, { maxSurge: 2, maxUnavailable: 2 });
 }
 
 function completeDefinition({ spec }: ApiObject): void {
@@ -66,6 +72,10 @@ function completeDefinition({ spec }: ApiObject): void {
 
 /** Makes a random object one that the check of its version accepts. */
 const accept: { readonly [plural: string]: (object: ApiObject) => void } = {
+  deployments: ({ spec }) => {
+    const rollbackTo = isJsonObject(spec) ? spec['rollbackTo'] : undefined;
+    if (isJsonObject(rollbackTo) && Number(rollbackTo['revision'] ?? 0) < 0) delete rollbackTo['revision'];
+  },
   customresourcedefinitions: ({ spec }) => {
     if (!isJsonObject(spec)) return;
     const versions = (spec['versions'] ?? []) as JsonObject[];

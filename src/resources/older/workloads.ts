@@ -100,7 +100,7 @@ function withSelectorOf(object: ApiObject, old: ApiObject): ApiObject {
 
 const rollbackTo = annotated('spec', 'rollbackTo', 'deprecated.deployment.rollback.to', {
   write: (value) => String(at(value, 'revision') ?? 0),
-  read: (revision) => (revision === 0 ? {} : { revision }),
+  read: (revision) => (revision < 0 ? undefined : revision === 0 ? {} : { revision }),
 });
 const templateGeneration = annotated('spec', 'templateGeneration', 'deprecated.daemonset.template.generation', {
   write: String,

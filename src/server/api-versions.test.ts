@@ -113,6 +113,8 @@ storagemigration.k8s.io/v1alpha1: storageversionmigrations(StorageVersionMigrato
 
 /** What these versions serve in addition where they are named: the reference server has removed it. */
 const removed: { readonly [version: string]: readonly string[] } = {
+  'admissionregistration.k8s.io/v1beta1': ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+  'certificates.k8s.io/v1beta1': ['certificatesigningrequests'],
   'coordination.k8s.io/v1beta1': ['leases'],
   'networking.k8s.io/v1beta1': ['ingressclasses', 'ingresses'],
   'storage.k8s.io/v1beta1': ['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments'],

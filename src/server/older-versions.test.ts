@@ -242,7 +242,6 @@ const rows: readonly Row[] = [
     sent: { spec: { request: requestOf(commonName('anna')), usages: ['client auth', 'client auth', 'any other'] } },
     shown: {
       spec: {
-        request: requestOf(commonName('anna')),
         signerName: 'kubernetes.io/legacy-unknown',
         usages: ['client auth', 'client auth', 'any other'],
       },

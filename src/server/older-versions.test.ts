@@ -1,59 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, expandNames, type Json, type JsonObject, namesFor } from '../meta/index.ts';
-import { certificateRequest, commonName, organization } from '../pki/testing/certificate-request.ts';
+import { certificateRequest, commonName } from '../pki/testing/certificate-request.ts';
 import { olderKinds } from '../resources/older/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
-import { createServer, type OrchServer } from './server.ts';
+import { createServer } from './server.ts';
+import { mergePatch, type OlderServer, olderServer, specOf, textOf } from './testing/older-server.ts';
 
 const names = namesFor('k8s.io');
-const groupVersions = olderKinds.flatMap(({ group, versions }) =>
-  versions.map(({ version }) => `${expandNames(group, names)}/${version}`),
-);
 
-let server: OrchServer;
-const errors: unknown[] = [];
-
+let opened: OlderServer;
 beforeAll(async () => {
-  const log = { ...silentLog, error: (...logged: unknown[]) => void errors.push(logged) };
-  server = await createServer(
-    {
-      apiDomain: 'k8s.io',
-      controllers: '-*',
-      runtimeConfig: Object.fromEntries(groupVersions.map((groupVersion) => [groupVersion, true])),
-    },
-    { log, store: openMemoryStore({ clock: drivenClock() }) },
-  );
+  opened = await olderServer();
 });
-afterAll(() => server.close());
+afterAll(() => opened.server.close());
 
-interface Options {
-  readonly contentType?: string;
-  readonly accept?: string;
-  /** The expected status. Default: success. */
-  readonly status?: number;
-}
-
-async function request(method: string, url: string, body?: JsonObject, options: Options = {}) {
-  const { contentType = 'application/json', accept = 'application/json', status } = options;
-  const answer = await server.client.request({
-    method,
-    url,
-    headers: { accept, ...(body === undefined ? {} : { 'content-type': contentType }) },
-    ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
-  });
-  const text = await textOf(answer.body);
-  const isExpected = status === undefined ? answer.status < 300 : answer.status === status;
-  if (!isExpected) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
-  return { headers: answer.headers, object: JSON.parse(text) as ApiObject };
-}
-
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
-}
+const request: OlderServer['request'] = (...call) => opened.request(...call);
 
 /** A kind in an older version: an object as sent, and what of it the other versions show. */
 interface Row {
@@ -442,7 +405,6 @@ function urlsOf({ place, clusterScoped, newer, ...row }: Row) {
   return { name, groupVersion, current, older: urlIn(groupVersion), newer: urlIn(current) };
 }
 
-const mergePatch = { contentType: 'application/merge-patch+json' };
 const strategicPatch = { contentType: 'application/strategic-merge-patch+json' };
 const apply = { contentType: 'application/apply-patch+yaml' };
 
@@ -478,7 +440,7 @@ describe('an older version', () => {
       const listed = items.find(({ metadata }) => metadata.name === urls.name);
       expect({ ...patched.object, ...listed }).toEqual(patched.object);
       expect((await request('GET', `${urls.newer}/${urls.name}`)).object).toMatchObject(shown);
-      expect(errors).toEqual([]);
+      expect(opened.errors).toEqual([]);
     },
   );
 });
@@ -492,7 +454,6 @@ it('is tested for every older kind', () => {
 
 const levelsIn = (version: string) => `/apis/${flowGroup}/${version}/prioritylevelconfigurations`;
 const autoscalersIn = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
-const specOf = (object: ApiObject) => object['spec'] as JsonObject;
 
 describe('explicit 0 shares', () => {
   it.each(['v1beta1', 'v1beta2', 'v1beta3'])('stay 0 when an object is written back in %s', async (version) => {
@@ -543,250 +504,11 @@ describe('what an older version has no field for', () => {
   });
 });
 
-describe('a signing request of v1beta1', () => {
-  const requestsIn = (version: string) => `/apis/certificates.k8s.io/${version}/certificatesigningrequests`;
-  const node = [organization('system:nodes'), commonName('system:node:a')];
-
-  it.each([
-    [
-      'a node, for the signer of its client certificate',
-      node,
-      ['digital signature', 'client auth'],
-      'kube-apiserver-client-kubelet',
-    ],
-    ['anybody else, for no known signer', node.slice(1), ['digital signature', 'client auth'], 'legacy-unknown'],
-  ])('is by default of %s', async (title, subject, usages, signer) => {
-    const sent = { metadata: { name: title.replaceAll(/\W/g, '-') }, spec: { request: requestOf(...subject), usages } };
-    const { object } = await request('POST', requestsIn('v1beta1'), sent);
-    expect(specOf(object)['signerName']).toBe(`kubernetes.io/${signer}`);
-  });
-
-  it('is approved in both versions, although v1 creates no request with what it has', async () => {
-    const spec = { request: requestOf(commonName('anna')), usages: ['any', 'any'] };
-    const name = 'approved';
-    const { object } = await request('POST', requestsIn('v1beta1'), { metadata: { name }, spec });
-    await request('POST', requestsIn('v1'), { metadata: { name: 'other' }, spec: specOf(object) }, { status: 422 });
-    const approve = (version: string, body: JsonObject) =>
-      request('PUT', `${requestsIn(version)}/${name}/approval`, body);
-    const approved = { ...object, status: { conditions: [{ type: 'Approved', reason: 'Known' }] } };
-    const { object: after } = await approve('v1beta1', approved);
-    expect(after['status']).toMatchObject({ conditions: [{ type: 'Approved', status: 'True', reason: 'Known' }] });
-    const { object: read } = await request('GET', `${requestsIn('v1')}/${name}`);
-    const more = { ...read, status: { conditions: [...conditionsOf(read), { type: 'Failed', status: 'True' }] } };
-    expect(conditionsOf((await approve('v1', more)).object)).toHaveLength(2);
-  });
-});
-
-describe('the first beta versions of workloads', () => {
-  const inVersion = (version: string, plural: string) => `/apis/${version}/namespaces/default/${plural}`;
-  const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-  const create = async (version: string, plural: string, name: string, spec: JsonObject = {}) => {
-    const sent = { metadata: { name }, spec: { template, ...spec } };
-    return (await request('POST', inVersion(version, plural), sent)).object;
-  };
-  const read = async (version: string, plural: string, name: string) =>
-    (await request('GET', `${inVersion(version, plural)}/${name}`)).object;
-  const early = ['apps/v1beta1', 'extensions/v1beta1'];
-
-  it.each(early)('take labels from the template, and let the selector of a deployment change: %s', async (version) => {
-    const name = `mutable-${version.split('/')[0]}`;
-    const made = await create(version, 'deployments', name);
-    expect(made.metadata.labels).toEqual({ app: 'a' });
-    const labels = { app: 'a', tier: 't' };
-    const spec = {
-      ...specOf(made),
-      selector: { matchLabels: labels },
-      template: { ...template, metadata: { labels } },
-    };
-    const { object } = await request('PUT', `${inVersion(version, 'deployments')}/${name}`, { ...made, spec });
-    expect(specOf(object)['selector']).toEqual({ matchLabels: labels });
-    for (const other of ['apps/v1beta2', 'apps/v1']) {
-      const current = await read(other, 'deployments', name);
-      const changed = { ...current, spec: { ...specOf(current), selector: pods } };
-      await request('PUT', `${inVersion(other, 'deployments')}/${name}`, changed, { status: 422 });
-    }
-  });
-
-  it('count the templates of a daemon set in a field', async () => {
-    const made = await create('extensions/v1beta1', 'daemonsets', 'counted');
-    expect(specOf(made)['templateGeneration']).toBe(1);
-    expect(made.metadata.annotations).toBeUndefined();
-    const other = { ...template, spec: { containers: [{ name: 'c', image: 'j' }] } };
-    const spec = { ...specOf(made), template: other };
-    await request('PUT', `${inVersion('extensions/v1beta1', 'daemonsets')}/counted`, { ...made, spec });
-    const stored = await read('apps/v1', 'daemonsets', 'counted');
-    expect(stored.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '2' });
-    expect(specOf(stored)).not.toHaveProperty('templateGeneration');
-    expect(specOf(await read('extensions/v1beta1', 'daemonsets', 'counted'))['templateGeneration']).toBe(2);
-  });
-
-  it.each(early)('roll a deployment back to a revision: %s', async (version) => {
-    const name = `back-${version.split('/')[0]}`;
-    await create(version, 'deployments', name);
-    const url = `${inVersion(version, 'deployments')}/${name}/rollback`;
-    const kind = { kind: 'DeploymentRollback', apiVersion: version };
-    const body = { ...kind, name, updatedAnnotations: { why: 'broken' }, rollbackTo: { revision: 3 } };
-    const { object } = await request('POST', url, body);
-    expect(object).toMatchObject({ kind: 'Status', status: 'Success' });
-    expect((await read('apps/v1', 'deployments', name)).metadata.annotations).toEqual({
-      'deprecated.deployment.rollback.to': '3',
-      why: 'broken',
-    });
-    const asked = await read(version, 'deployments', name);
-    expect(specOf(asked)['rollbackTo']).toEqual({ revision: 3 });
-    expect(asked.metadata.annotations).toEqual({ why: 'broken' });
-    await request('POST', url, { ...body, name: 'another' }, { status: 400 });
-    await request('POST', url, { ...body, rollbackTo: { revision: -1 } }, { status: 422 });
-    await request('POST', url.replace(name, 'missing'), { ...body, name: 'missing' }, { status: 404 });
-    await request('POST', `${inVersion('apps/v1', 'deployments')}/${name}/rollback`, body, { status: 404 });
-  });
-
-  it.each([
-    ['apps/v1beta2', 'deployments'],
-    ['apps/v1beta2', 'replicasets'],
-    ['apps/v1beta2', 'statefulsets'],
-    ['apps/v1beta1', 'deployments'],
-    ['apps/v1beta1', 'statefulsets'],
-    ['extensions/v1beta1', 'deployments'],
-    ['extensions/v1beta1', 'replicasets'],
-  ])('have a Scale of their own: %s %s', async (version, plural) => {
-    const name = `scaled-${version.replace('/', '-')}`;
-    await create(version, plural, name, { selector: { matchLabels: { app: 'a' } } });
-    const url = `${inVersion(version, plural)}/${name}/scale`;
-    const { object } = await request('GET', url);
-    expect(object).toMatchObject({
-      kind: 'Scale',
-      apiVersion: version,
-      spec: { replicas: 1 },
-      status: { replicas: 0, selector: { app: 'a' }, targetSelector: 'app=a' },
-    });
-    await request('PUT', url, { ...object, spec: { replicas: 3 } });
-    const patched = await request('PATCH', url, { metadata: { name }, spec: { replicas: 4 } }, mergePatch);
-    expect(patched.object).toMatchObject({ apiVersion: version, spec: { replicas: 4 } });
-    const { object: current } = await request('GET', `${inVersion('apps/v1', plural)}/${name}/scale`);
-    expect(current).toMatchObject({
-      apiVersion: 'autoscaling/v1',
-      spec: { replicas: 4 },
-      status: { selector: 'app=a' },
-    });
-  });
-
-  it('show no labels for a selector with expressions', async () => {
-    const selector = { matchExpressions: [{ key: 'app', operator: 'In', values: ['a'] }] };
-    await create('apps/v1beta2', 'deployments', 'expressed', { selector });
-    const { object } = await request('GET', `${inVersion('apps/v1beta2', 'deployments')}/expressed/scale`);
-    expect(object['status']).toEqual({ replicas: 0, targetSelector: 'app in (a)' });
-  });
-
-  it('are in discovery and OpenAPI with what is their own', async () => {
-    const { resources } = (await request('GET', '/apis/apps/v1beta1')).object as unknown as {
-      resources: { name: string; kind: string; group?: string; version?: string }[];
-    };
-    const partOf = (name: string) => resources.find((one) => one.name === name);
-    expect(partOf('deployments/rollback')?.kind).toBe('DeploymentRollback');
-    expect(partOf('deployments/scale')).toMatchObject({ kind: 'Scale' });
-    expect(partOf('deployments/scale')?.version ?? 'v1beta1').toBe('v1beta1');
-    const { components, paths } = (await request('GET', '/openapi/v3/apis/apps/v1beta1')).object as unknown as {
-      components: { schemas: { [name: string]: unknown } };
-      paths: JsonObject;
-    };
-    expect(Object.keys(components.schemas)).toEqual(
-      expect.arrayContaining(
-        ['DeploymentRollback', 'Scale', 'RollbackConfig'].map((name) => `io.k8s.api.apps.v1beta1.${name}`),
-      ),
-    );
-    const url = '/apis/apps/v1beta1/namespaces/{namespace}/deployments/{name}';
-    expect(Object.keys(paths)).toEqual(expect.arrayContaining([url, `${url}/rollback`, `${url}/scale`]));
-    const { paths: current } = (await request('GET', '/openapi/v3/apis/apps/v1')).object as unknown as {
-      paths: JsonObject;
-    };
-    expect(Object.keys(current).filter((path) => path.endsWith('/rollback'))).toEqual([]);
-  });
-});
-
-describe('a definition of v1beta1', () => {
-  const definitionsIn = (version: string) => `/apis/apiextensions.k8s.io/${version}/customresourcedefinitions`;
-  const define = (plural: string, spec: JsonObject, status?: number) =>
-    request(
-      'POST',
-      definitionsIn('v1beta1'),
-      {
-        metadata: { name: `${plural}.example.org` },
-        spec: { group: 'example.org', names: { plural, kind: plural }, version: 'v1', ...spec },
-      },
-      status === undefined ? {} : { status },
-    );
-
-  it('keeps all fields of its objects, and validates them by a schema that is not structural', async () => {
-    await define('loose', { scope: 'Cluster', validation: gadgetSchema });
-    const url = '/apis/example.org/v1/loose';
-    const post = (size: number, status: number) =>
-      request(
-        'POST',
-        url,
-        { kind: 'loose', apiVersion: 'example.org/v1', metadata: { name: 'one' }, spec: { size, other: { x: 1 } } },
-        { status },
-      );
-    await expect
-      .poll(() =>
-        request('GET', url).then(
-          () => true,
-          () => false,
-        ),
-      )
-      .toBe(true);
-    expect((await post(10, 422)).object['message']).toContain('spec.size');
-    expect((await post(9, 201)).object['spec']).toEqual({ size: 9, other: { x: 1 } });
-  });
-
-  it('can be updated in v1, which creates no such definition', async () => {
-    const { object } = await define('old', { validation: gadgetSchema });
-    const { object: read } = await request('GET', `${definitionsIn('v1')}/old.example.org`);
-    const shortNames = ['o'];
-    const names = { ...(specOf(read)['names'] as JsonObject), shortNames };
-    const changed = { ...read, spec: { ...specOf(read), names } };
-    await request('PUT', `${definitionsIn('v1')}/old.example.org`, changed);
-    const { uid: _, resourceVersion: __, ...metadata } = read.metadata;
-    const copy = { ...read, metadata: { ...metadata, name: 'copies.example.org' } };
-    await request('POST', definitionsIn('v1'), copy as unknown as JsonObject, { status: 422 });
-    expect(specOf(object)['preserveUnknownFields']).toBe(true);
-  });
-
-  it.each([
-    ['another version than the first', { versions: [{ name: 'v2', served: true, storage: true }] }, 'spec.version'],
-    [
-      'schemas at the top and in versions',
-      { validation: gadgetSchema, versions: [{ name: 'v1', served: true, storage: true, schema: gadgetSchema }] },
-      'spec.validation',
-    ],
-    [
-      'the same schema in all versions',
-      { versions: [{ name: 'v1', served: true, storage: true, schema: gadgetSchema }] },
-      'spec.versions',
-    ],
-    [
-      'a default',
-      { validation: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', default: 'x' } } } } },
-      'must not be set in v1beta1',
-    ],
-    [
-      'a schema that is not structural, with pruning',
-      { validation: gadgetSchema, preserveUnknownFields: false },
-      '.type',
-    ],
-  ])('cannot have %s', async (_, spec, part) => {
-    const { object } = await define('wrong', spec, 422);
-    expect(object['message']).toContain(part);
-  });
-});
-
-const conditionsOf = (object: ApiObject) => (object['status'] as { conditions: JsonObject[] }).conditions;
-
 describe('the verbs of an older version', () => {
   it('watch objects in that version', async () => {
     const name = 'watched';
     await request('POST', levelsIn('v1'), { metadata: { name }, ...level({ nominalConcurrencyShares: 8 }) });
-    const { body } = await server.client.request({
+    const { body } = await opened.server.client.request({
       method: 'GET',
       url: `${levelsIn('v1beta2')}?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3D${name}`,
       headers: { accept: 'application/json' },

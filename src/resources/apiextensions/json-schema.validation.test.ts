@@ -352,7 +352,7 @@ describe('schemas of custom resources', () => {
   });
 });
 
-const rules = { hasStatus: false, structural: true };
+const schemaRules = { hasStatus: false, structural: true };
 
 test('a schema is read once for the field paths of all its rules', () => {
   const reads = (rules: number): number => {
@@ -365,7 +365,7 @@ test('a schema is read once for the field paths of all its rules', () => {
         return { a: text };
       },
     });
-    expect(atOnce(validateSchema(object({ spec: below }), at, namesFor('k8s.io'), rules))).toEqual([]);
+    expect(atOnce(validateSchema(object({ spec: below }), at, namesFor('k8s.io'), schemaRules))).toEqual([]);
     return count;
   };
   expect(reads(50)).toBe(reads(1));
@@ -374,7 +374,7 @@ test('a schema is read once for the field paths of all its rules', () => {
 test('a schema is validated in steps, in proportion to its properties', () => {
   const stepsFor = (count: number): number => {
     const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, text]));
-    const steps = validateSchema(object({ spec: object(properties) }), at, namesFor('k8s.io'), rules);
+    const steps = validateSchema(object({ spec: object(properties) }), at, namesFor('k8s.io'), schemaRules);
     for (let taken = 0; ; taken++) {
       const step = steps.next();
       if (step.done !== true) continue;

@@ -1,0 +1,72 @@
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { expandNames, namesFor } from '../../meta/index.ts';
+import { olderKinds } from '../../resources/older/index.ts';
+import { openMemoryStore } from '../../store/index.ts';
+import { drivenClock } from '../../store/testing/driven-clock.ts';
+import { silentLog } from '../dependencies.ts';
+import { createServer, type OrchServer } from '../server.ts';
+
+export interface RequestOptions {
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** The expected status. Default: success. */
+  readonly status?: number;
+}
+
+export interface OlderServer {
+  readonly server: OrchServer;
+  /** What the server has logged as errors. */
+  readonly errors: readonly unknown[];
+  /** @throws for an answer with another status than the expected one */
+  readonly request: (
+    method: string,
+    url: string,
+    body?: JsonObject,
+    options?: RequestOptions,
+  ) => Promise<{
+    readonly headers: Awaited<ReturnType<OrchServer['client']['request']>>['headers'];
+    readonly object: ApiObject;
+  }>;
+}
+
+/** Opens a server in this process that serves every older version, without controllers. */
+export async function olderServer(): Promise<OlderServer> {
+  const names = namesFor('k8s.io');
+  const groupVersions = olderKinds.flatMap(({ group, versions }) =>
+    versions.map(({ version }) => `${expandNames(group, names)}/${version}`),
+  );
+  const errors: unknown[] = [];
+  const log = { ...silentLog, error: (...logged: unknown[]) => void errors.push(logged) };
+  const server = await createServer(
+    {
+      apiDomain: 'k8s.io',
+      controllers: '-*',
+      runtimeConfig: Object.fromEntries(groupVersions.map((groupVersion) => [groupVersion, true])),
+    },
+    { log, store: openMemoryStore({ clock: drivenClock() }) },
+  );
+  const request: OlderServer['request'] = async (method, url, body, options = {}) => {
+    const { contentType = 'application/json', accept = 'application/json', status } = options;
+    const answer = await server.client.request({
+      method,
+      url,
+      headers: { accept, ...(body === undefined ? {} : { 'content-type': contentType }) },
+      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+    });
+    const text = await textOf(answer.body);
+    const isExpected = status === undefined ? answer.status < 300 : answer.status === status;
+    if (!isExpected) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
+    return { headers: answer.headers, object: JSON.parse(text) as ApiObject };
+  };
+  return { server, errors, request };
+}
+
+export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+export const specOf = (object: ApiObject) => object['spec'] as JsonObject;
+
+export const mergePatch = { contentType: 'application/merge-patch+json' };

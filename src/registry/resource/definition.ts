@@ -52,10 +52,7 @@ export interface ResourceDefinition {
   readonly virtual?: boolean;
   /** Carries out a create of a virtual resource, which is answered with a `Status`. */
   readonly onCreate?: CreateHandler;
-  /**
-   * Of a custom resource. Its `versions` hold every version of the definition; `storage.version` is the version of the
-   * request.
-   */
+  /** Of a custom resource. `versions` has all of its definition; `storage.version` is the version of the request. */
   readonly custom?: CustomStorage;
   /** Being removed with all of its objects: none can be created. */
   readonly terminating?: boolean;

@@ -1,14 +1,13 @@
 /** Fields of an older version that are annotations in the storage version. */
 import { type ApiObject, annotationOf, isJsonObject, type Json, jsonCopy } from '../../meta/index.ts';
 
-/** A field whose value is an integer, or follows from one. */
+/** A field whose value is an integer, or follows from one: the annotation has that as a text. */
 export interface AnnotatedField {
   /** The object that has the field, at the top of the whole. */
   readonly holder: string;
   readonly field: string;
   readonly annotation: string;
-  /** The text of the annotation. */
-  readonly write: (value: Json) => string;
+  readonly write: (value: Json) => Json;
   /** Undefined: the field is absent, and the annotation remains. */
   readonly read: (integer: number | bigint) => Json | undefined;
 }
@@ -27,7 +26,7 @@ export function fieldsToAnnotations(object: ApiObject, fields: readonly Annotate
     const content = copy[holder];
     if (!isJsonObject(content) || content[field] === undefined) continue;
     const { [field]: value, ...rest } = content;
-    const annotations = { ...copy.metadata.annotations, [annotation]: write(value as Json) };
+    const annotations = { ...copy.metadata.annotations, [annotation]: textOf(write(value)) };
     copy = { ...copy, [holder]: rest, metadata: { ...copy.metadata, annotations } };
   }
   return copy;
@@ -40,7 +39,7 @@ export function annotationsToFields(object: ApiObject, fields: readonly Annotate
     const text = annotationOf(copy, annotation);
     const integer = text === undefined ? undefined : integerOf(text);
     const value = integer === undefined ? undefined : read(integer);
-    if (value === undefined || write(value) !== text) continue;
+    if (value === undefined || textOf(write(value)) !== text) continue;
     const { [annotation]: _, ...annotations } = copy.metadata.annotations ?? {};
     const { annotations: __, ...metadata } = copy.metadata;
     const content = copy[holder];
@@ -54,6 +53,9 @@ export function annotationsToFields(object: ApiObject, fields: readonly Annotate
   }
   return copy;
 }
+
+const textOf = (integer: Json): string =>
+  typeof integer === 'number' || typeof integer === 'bigint' ? String(integer) : '';
 
 const limit = 2n ** 63n;
 

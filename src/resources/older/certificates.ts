@@ -37,7 +37,8 @@ function setDefaults(request: ApiObject, names: Names): void {
 
 /** The signer of the node certificate that is requested; `legacy-unknown` for anything else. */
 function defaultSigner({ request, usages }: JsonObject, { labels }: Names): string {
-  const requested = readCertificateRequest(Buffer.from(String(request ?? ''), 'base64').toString('latin1'));
+  const text = typeof request === 'string' ? request : '';
+  const requested = readCertificateRequest(Buffer.from(text, 'base64').toString('latin1'));
   const asked = Array.isArray(usages) ? usages.map(String) : [];
   if (requested !== undefined) {
     if (nodeClientProblem(requested, asked) === undefined) return `${labels}/kube-apiserver-client-kubelet`;

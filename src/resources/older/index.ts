@@ -31,16 +31,16 @@ export const olderKinds: readonly OlderKind[] = [
 /** The definitions with the older versions of their kinds, and those of groups that only have older versions. */
 export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const all = new Map(definitions.map((one) => [idOf(one), one]));
-  const apart: ResourceDefinition[] = [];
+  const apart: ResourceDefinition[][] = [];
   for (const kind of olderKinds) {
     const { storedIn = kind.group } = kind;
     const definition = all.get(idOf({ group: storedIn, plural: kind.plural }));
     if (definition === undefined) continue;
     const [joint, ...others] = withVersions(definition, kind);
     if (joint !== undefined) all.set(idOf(kind), joint);
-    apart.push(...others);
+    apart.push(others);
   }
-  return [...all.values(), ...apart];
+  return [...all.values(), ...apart.flat()];
 }
 
 const idOf = ({ group, plural }: { readonly group: string; readonly plural: string }): string =>

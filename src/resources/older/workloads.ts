@@ -99,11 +99,11 @@ function withSelectorOf(object: ApiObject, old: ApiObject): ApiObject {
 }
 
 const rollbackTo = annotated('spec', 'rollbackTo', 'deprecated.deployment.rollback.to', {
-  write: (value) => String(at(value, 'revision') ?? 0),
+  write: (value) => at(value, 'revision') ?? 0,
   read: (revision) => (revision < 0 ? undefined : revision === 0 ? {} : { revision }),
 });
 const templateGeneration = annotated('spec', 'templateGeneration', 'deprecated.daemonset.template.generation', {
-  write: String,
+  write: (generation) => generation,
   read: (generation) => (generation === 0 ? undefined : generation),
 });
 

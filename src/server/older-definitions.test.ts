@@ -51,11 +51,10 @@ describe('a definition of v1beta1', () => {
 
   it('can be updated in v1, which creates no such definition', async () => {
     const { object } = await define('old', { validation: gadgetSchema });
-    const { object: read } = await request('GET', `${definitionsIn('v1')}/old.example.org`);
-    const shortNames = ['o'];
-    const names = { ...(specOf(read)['names'] as JsonObject), shortNames };
-    const changed = { ...read, spec: { ...specOf(read), names } };
-    await request('PUT', `${definitionsIn('v1')}/old.example.org`, changed);
+    const { object: read } = await opened.replace(`${definitionsIn('v1')}/old.example.org`, (stored) => ({
+      ...stored,
+      spec: { ...specOf(stored), names: { ...(specOf(stored)['names'] as JsonObject), shortNames: ['o'] } },
+    }));
     const { uid: _, resourceVersion: __, ...metadata } = read.metadata;
     const copy = { ...read, metadata: { ...metadata, name: 'copies.example.org' } };
     await request('POST', definitionsIn('v1'), copy as unknown as JsonObject, { status: 422 });

@@ -428,8 +428,10 @@ describe('an older version', () => {
       expect(read.headers['warning']).toBeUndefined();
 
       const labels = { a: 'b' };
-      const changed = { ...read.object, metadata: { ...read.object.metadata, labels } };
-      await request('PUT', `${urls.newer}/${urls.name}`, changed);
+      await opened.replace(`${urls.newer}/${urls.name}`, ({ metadata: current, ...object }) => ({
+        ...object,
+        metadata: { ...current, labels },
+      }));
       const again = await request('GET', `${urls.older}/${urls.name}`);
       expect(again.object).toMatchObject({ ...older, metadata: { labels } });
 

@@ -9,8 +9,14 @@ import { createServer, type OrchServer } from '../server.ts';
 export interface RequestOptions {
   readonly contentType?: string;
   readonly accept?: string;
-  /** The expected status. Default: success. */
-  readonly status?: number;
+  /** The expected status, or several. Default: success. */
+  readonly status?: number | readonly number[];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Awaited<ReturnType<OrchServer['client']['request']>>['headers'];
+  readonly object: ApiObject;
 }
 
 export interface OlderServer {
@@ -18,15 +24,9 @@ export interface OlderServer {
   /** What the server has logged as errors. */
   readonly errors: readonly unknown[];
   /** @throws for an answer with another status than the expected one */
-  readonly request: (
-    method: string,
-    url: string,
-    body?: JsonObject,
-    options?: RequestOptions,
-  ) => Promise<{
-    readonly headers: Awaited<ReturnType<OrchServer['client']['request']>>['headers'];
-    readonly object: ApiObject;
-  }>;
+  readonly request: (method: string, url: string, body?: JsonObject, options?: RequestOptions) => Promise<Answer>;
+  /** Replaces an object by a change of it, again where the server has written it in the meantime. */
+  readonly replace: (url: string, change: (object: ApiObject) => JsonObject) => Promise<Answer>;
 }
 
 /** Opens a server in this process that serves every older version, without controllers. */
@@ -54,11 +54,16 @@ export async function olderServer(): Promise<OlderServer> {
       ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
     });
     const text = await textOf(answer.body);
-    const isExpected = status === undefined ? answer.status < 300 : answer.status === status;
+    const isExpected = status === undefined ? answer.status < 300 : [status].flat().includes(answer.status);
     if (!isExpected) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
-    return { headers: answer.headers, object: JSON.parse(text) as ApiObject };
+    return { status: answer.status, headers: answer.headers, object: JSON.parse(text) as ApiObject };
   };
-  return { server, errors, request };
+  const replace: OlderServer['replace'] = async (url, change) => {
+    const { object } = await request('GET', url);
+    const answer = await request('PUT', url, change(object), { status: [200, 409] });
+    return answer.status === 409 ? replace(url, change) : answer;
+  };
+  return { server, errors, request, replace };
 }
 
 export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
-import { created, type Fragment, onCreate, type ReportedError, type Row, sorted } from '../testing/kind.ts';
+import { created, type Fragment, onCreate, onUpdate, type ReportedError, type Row, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policies.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-bindings.ts';
@@ -185,6 +185,22 @@ describe('webhooks', () => {
       ]),
     );
   });
+  test('an update may leave what a new configuration must not have', () => {
+    const stored = {
+      name: 'a.example.com',
+      clientConfig: { url: 'https://example.com' },
+      sideEffects: 'Some',
+      admissionReviewVersions: ['v2'],
+    };
+    const [before, after] = [{ webhooks: [stored, stored] }, { webhooks: [stored, stored, stored] }];
+    expect(onCreate(validatingWebhookConfigurations, before)).toHaveLength(5);
+    expect(onUpdate(validatingWebhookConfigurations, before, after)).toEqual([]);
+    const strict = { ...stored, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+    expect(onUpdate(validatingWebhookConfigurations, { webhooks: [strict] }, before)).toEqual(
+      onCreate(validatingWebhookConfigurations, before),
+    );
+  });
+
   test('defaults', () => {
     const { webhooks } = created(mutatingWebhookConfigurations, service({}));
     expect(webhooks).toMatchObject([

@@ -219,6 +219,19 @@ describe('certificate signing requests', () => {
       ],
     ],
   ];
+  test('an update may leave what a new request must not have', () => {
+    const stored = {
+      ...created(
+        certificateSigningRequests,
+        asks({ signerName: 'kubernetes.io/legacy-unknown', usages: ['any', 'any', 'x'] }),
+      ),
+      status: { conditions: [approved, approved, { type: '', status: 'True' }], certificate: base64('x') },
+    };
+    const after = replaced(certificateSigningRequests, stored, { status: stored.status }, 'status');
+    expect(fieldErrors(certificateSigningRequests, after, stored)).toEqual([]);
+    expect(fieldErrors(certificateSigningRequests, stored)).toHaveLength(6);
+  });
+
   test.each(updates)('%s', (_, status, ...expected) => {
     expect(fieldErrors(certificateSigningRequests, afterStatus(status), old())).toEqual(sorted(expected));
   });

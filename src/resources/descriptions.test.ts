@@ -4,6 +4,7 @@ import type { EitherSchema, Schema, StructSchema } from '../schema/index.ts';
 import { describe } from '../types/descriptions.ts';
 import * as groups from '../types/index.ts';
 import { builtinResources, metricsResources } from './index.ts';
+import { olderKinds } from './older/index.ts';
 
 type Type = StructSchema | EitherSchema;
 
@@ -65,6 +66,23 @@ function typeOf(schema: Schema): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The types of older versions and of their subresources. */
+function olderTypes(): readonly StructSchema[] {
+  const found = new Set<StructSchema>();
+  const visit = (schema: Schema): void => {
+    if (schema.type === 'list') visit(schema.element);
+    else if (schema.type === 'map') visit(schema.value);
+    if (schema.type !== 'struct' || found.has(schema)) return;
+    found.add(schema);
+    for (const field of Object.values(schema.fields)) visit(field.schema);
+  };
+  for (const { schema, subresources = [] } of olderKinds.flatMap(({ versions }) => versions)) {
+    visit(schema);
+    for (const subresource of subresources) if (subresource.schema !== undefined) visit(subresource.schema);
+  }
+  return [...found];
 }
 
 const folder = new URL('../types/descriptions/', import.meta.url);
@@ -143,7 +161,7 @@ suite('descriptions', () => {
       for (const field of fields) known.add(field);
       names.set(key, known);
     };
-    for (const type of types) {
+    for (const type of [...types, ...olderTypes()]) {
       const [home = '', rest = ''] = type.name.split('/');
       const fields = type.type === 'struct' ? Object.keys(type.fields) : [];
       add(`${home}/${rest}`, fields);

@@ -42,8 +42,19 @@ function textsOf(home: string): Texts {
   return texts;
 }
 
+/** The packages that have the texts of a package: the types of `extensions` are in other groups now. */
+const moved: { readonly [home: string]: readonly string[] } = { extensions: ['networking', 'apps', 'extensions'] };
+
+const read = (home: string): Texts => mergeTexts((moved[home] ?? [home]).map(readFile));
+
+function mergeTexts(all: readonly Texts[]): Texts {
+  const merged: { [of: string]: { [field: string]: string } } = {};
+  for (const [of, fields] of all.flatMap((texts) => Object.entries(texts))) merged[of] = { ...merged[of], ...fields };
+  return merged;
+}
+
 /** Custom groups have no file. */
-function read(home: string): Texts {
+function readFile(home: string): Texts {
   const file = new URL(`./descriptions/${home}.json`, import.meta.url);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Texts) : {};
 }

@@ -37,7 +37,11 @@ export function typesIn(
       case 'map':
         return { ...schema, value: copySchema(schema.value, home) };
       case 'either':
-        return { ...schema, options: schema.options.map((option) => copySchema(option, home)) };
+        return {
+          ...schema,
+          name: homeOf(schema.name) === home ? nameIn(groupVersion, schema.name) : schema.name,
+          options: schema.options.map((option) => copySchema(option, home)),
+        };
       case 'lazy':
         return { ...schema, resolve: () => copySchema(schema.resolve(), home) };
       default:

@@ -133,10 +133,13 @@ function contentOf(object: JsonObject): JsonObject {
 const decode = (content: JsonObject, schema: StructSchema, names: Names): JsonObject =>
   contentOf(compile(schema, names).decode(contentOf(content)).value as JsonObject);
 
+/** What the annotations that carry losses begin with. */
+export const carrierPrefix = ({ domain }: Names): string => `conversion.${domain}/`;
+
 /** The annotation for what only this version has: `conversion.<domain>/autoscaling.v2`. */
-function annotationOf({ apiVersion }: ConvertedVersion, { domain }: Names): string {
+function annotationOf({ apiVersion }: ConvertedVersion, names: Names): string {
   const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
-  return `conversion.${domain}/${group.split('.')[0] || 'core'}.${version}`;
+  return `${carrierPrefix(names)}${group.split('.')[0] || 'core'}.${version}`;
 }
 
 function withAnnotation(object: ApiObject, key: string, value: string): ApiObject {

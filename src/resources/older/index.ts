@@ -14,6 +14,8 @@ import { policy } from './policy.ts';
 import { sameTypes } from './same-types.ts';
 import { workloads } from './workloads.ts';
 
+export { carrierPrefix } from './conversion.ts';
+
 export const olderKinds: readonly OlderKind[] = [
   ...admissionregistration,
   ...apiextensions,

@@ -92,4 +92,10 @@ export const commands: readonly Command[] = [
     summary: 'generate TypeScript types of custom resources',
     load: async () => (await import('./generate.ts')).generateCommand,
   },
+  {
+    name: 'convert',
+    call: 'convert -f FILE [flags]',
+    summary: 'convert manifests of built-in kinds to another version',
+    load: async () => (await import('./convert.ts')).convertCommand,
+  },
 ];

@@ -1,20 +1,13 @@
 /** Reads the definitions of custom resources from files, folders and servers. */
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
 import { createClient, type HttpsOptions, httpsTransport, type ObjectList } from '../../client/index.ts';
-import { parseYaml } from '../../codec/index.ts';
 import { isDefinition, type Source } from '../../generate/index.ts';
 import { type ApiObject, isJsonObject, type Json, StatusError } from '../../meta/index.ts';
-import { StartError, systemReason } from '../start-error.ts';
+import { StartError } from '../start-error.ts';
+import { documentsOf, filesAt } from './manifest-files.ts';
 import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
 
-/** Maximum size of a file in bytes, and maximum number of files below a folder. */
-const maxFile = 16 * 1024 * 1024;
-const maxFiles = 10_000;
 /** Page size of lists: definitions are large. */
 const pageSize = 50;
-
-const extensions = new Set(['.yaml', '.yml', '.json']);
 
 /** Reads the definitions of all sources. @throws StartError for a source that cannot be read or has none */
 export async function definitionsOf(from: readonly string[], kubeconfig: string | undefined): Promise<Source[]> {
@@ -40,7 +33,9 @@ async function ofUrl(url: string, kubeconfig: string | undefined): Promise<Sourc
 
 async function ofPath(path: string): Promise<Source[]> {
   const values: [where: string, value: Json][] = [];
-  for (const file of await filesAt(path)) for (const value of await valuesOf(file)) values.push([file, value]);
+  for (const file of await filesAt(path, nameOf(path))) {
+    for (const { value } of await documentsOf(file)) values.push([file, value]);
+  }
   if (values.length === 1 && values[0]?.[0] === path && isKubeconfig(values[0][1]))
     return ofServer(await serverOfKubeconfig('--from', path));
   return values.flatMap(([where, value]) => definitionsIn(where, value));
@@ -48,34 +43,6 @@ async function ofPath(path: string): Promise<Source[]> {
 
 const isKubeconfig = (value: Json | undefined): boolean =>
   isJsonObject(value) && value['kind'] === 'Config' && value['clusters'] !== undefined;
-
-/** The file itself, or all YAML and JSON files below a folder, sorted by name. @throws StartError */
-async function filesAt(path: string): Promise<string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const entries = (await readdir(path, { recursive: true })).filter((name) => extensions.has(extname(name)));
-    if (entries.length > maxFiles) throw new StartError(`${nameOf(path)} has more than ${maxFiles} files`);
-    return entries.toSorted().map((name) => join(path, name));
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw new StartError(`${nameOf(path)} cannot be read: ${systemReason(error)}`, error);
-  }
-}
-
-/** The documents of a file. @throws StartError */
-async function valuesOf(file: string): Promise<Json[]> {
-  try {
-    const { size } = await stat(file);
-    if (size > maxFile) throw new StartError(`${file} is larger than ${maxFile / 1024 / 1024} MiB`);
-    // Such a line always separates documents.
-    const documents = (await readFile(file, 'utf8')).split(/^---(?=\s|$).*$/m);
-    return documents.map((text) => parseYaml(Buffer.from(text)).value);
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    const why = error instanceof StatusError ? error.message : systemReason(error);
-    throw new StartError(`${file} cannot be read: ${why}`, error);
-  }
-}
 
 /** The definitions in a document, which may be a list. Other kinds are ignored. */
 function definitionsIn(where: string, value: Json): Source[] {

@@ -5,7 +5,7 @@ import { commandHelp } from '../settings/flag-docs.ts';
 import { type GenerateSettings, generateTable } from '../settings/generate-flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { definitionsOf } from './definition-sources.ts';
-import { parseSettings, runToEnd } from './run-until-signal.ts';
+import { parseSettings, printText, runToEnd } from './run-until-signal.ts';
 
 /** What `orch generate --help` prints. */
 const generateHelp = (): string =>
@@ -32,7 +32,7 @@ async function generate([what, ...args]: readonly string[]): Promise<void> {
 /** @throws StartError */
 async function write({ from, kubeconfig, format, out }: GenerateSettings): Promise<void> {
   const text = formats[format](await modelOf(from, kubeconfig));
-  if (out === undefined) return print(text);
+  if (out === undefined) return printText(text);
   try {
     await writePublic(out, text);
   } catch (error) {
@@ -49,11 +49,5 @@ async function modelOf(from: readonly string[], kubeconfig: string | undefined) 
     throw error;
   }
 }
-
-/** Resolves once the text is written, after which the process ends. Ignores a closed pipe. */
-const print = (text: string): Promise<void> => {
-  process.stdout.on('error', () => {});
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
-};
 
 export const generateCommand: LoadedCommand = { run: generate, help: generateHelp, flags: generateTable.list };

@@ -42,6 +42,12 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Prints a text. Resolves once the text is written, after which the process ends. Ignores a closed pipe. */
+export const printText = (text: string): Promise<void> => {
+  process.stdout.on('error', () => {});
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+};
+
 /** Logs unexpected failures, which end the process. */
 export function logFailures(log: Log): void {
   process.on('uncaughtException', (error) => {

@@ -12,7 +12,8 @@ function flagLines(flags: readonly ListedFlag[]): string[] {
   for (const section of new Set(flags.map((flag) => flag.section))) {
     lines.push('', `${section}:`);
     for (const flag of flags.filter((f) => f.section === section)) {
-      const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
+      const letters = (flag.aliases ?? []).filter((alias) => alias.length === 1).map((letter) => `-${letter}, `);
+      const head = `${letters.join('')}--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
       lines.push(`  ${wrap(head, 98).join('\n    ')}`);
       for (const line of wrap(flag.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
     }

@@ -11,13 +11,14 @@ export interface Flag<T> {
     | 'Controllers'
     | 'Audit'
     | 'Types'
+    | 'Conversion'
     | 'Limits'
     | 'Process';
   readonly type: FlagType<T>;
   readonly default: T;
   /** A sentence or two without the default, in Markdown. */
   readonly help: string;
-  /** Other names, such as that of the reference server. */
+  /** Other names, such as that of the reference server. One letter is written with one dash: `-f`. */
   readonly aliases?: readonly string[];
 }
 

@@ -110,7 +110,7 @@ function readLine(flags: Flags, argv: readonly string[], problems: string[]): La
     const flag = byName(flags, name);
     const next = argv[i + 1];
     const takesNext = equals === '' && flag?.type.bare !== true && next !== undefined && !next.startsWith('--');
-    if (flag === undefined || !argument.startsWith('--')) {
+    if (flag === undefined || argument.startsWith('--') === (name.length === 1)) {
       problems.push(`unknown flag ${JSON.stringify(argument.split('=')[0])}${didYouMean(name, namesOf(flags))}`);
       // Probably the value of the unknown flag, which needs no second error.
       if (equals === '' && next !== undefined && !next.startsWith('-')) i++;

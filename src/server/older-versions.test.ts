@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiObject, expandNames, type Json, type JsonObject, namesFor } from '../meta/index.ts';
+import {
+  type ApiObject,
+  expandNames,
+  formatGroupVersion,
+  type Json,
+  type JsonObject,
+  namesFor,
+} from '../meta/index.ts';
 import { certificateRequest, commonName } from '../pki/testing/certificate-request.ts';
-import { olderKinds } from '../resources/older/index.ts';
+import { keyPrefixOf, type ResourceDefinition } from '../registry/index.ts';
+import { builtinResources } from '../resources/index.ts';
+import { olderKinds, withOlderVersions } from '../resources/older/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
@@ -9,10 +18,11 @@ import { createServer } from './server.ts';
 import { mergePatch, type OlderServer, olderServer, specOf, textOf } from './testing/older-server.ts';
 
 const names = namesFor('k8s.io');
+const store = openMemoryStore({ clock: drivenClock() });
 
 let opened: OlderServer;
 beforeAll(async () => {
-  opened = await olderServer();
+  opened = await olderServer(store);
 });
 afterAll(() => opened.server.close());
 
@@ -445,6 +455,57 @@ describe('an older version', () => {
       expect(opened.errors).toEqual([]);
     },
   );
+});
+
+const definitions = withOlderVersions(builtinResources);
+
+describe('an object that is stored in an older version', () => {
+  it.each(rows.map((row) => [row.place, row] as const))(
+    'is read, and stored in the new one by a write: %s',
+    async (_, row) => {
+      const { place, sent, older = sent, shown = sent, clusterScoped } = row;
+      const [groupVersion = '', plural = ''] = place.split(' ');
+      const urls = urlsOf(row);
+      const { name } = urls;
+      const definition = definitions.find(
+        (one) => one.plural === plural && groupVersion.startsWith(`${expandNames(one.group, names)}/`),
+      ) as ResourceDefinition;
+      const storage = { ...definition.storage, group: expandNames(definition.storage.group, names) };
+      const key = `${keyPrefixOf({ ...definition, storage })}${clusterScoped === true ? '' : 'default/'}${name}`;
+      await opened.server.client.request({ method: 'DELETE', url: `${urls.older}/${name}`, headers: {} });
+      const { object: created } = await request('POST', urls.older, { ...sent, metadata: { name } });
+      const { resourceVersion: __, ...metadata } = created.metadata;
+      const written = await store.commit([], [{ key, value: Buffer.from(JSON.stringify({ ...created, metadata })) }]);
+      expect(written).toMatchObject({ ok: true });
+
+      const read = await request('GET', `${urls.newer}/${name}`);
+      expect(read.object).toMatchObject({ ...shown, apiVersion: urls.current });
+      expect((await request('GET', `${urls.older}/${name}`)).object).toMatchObject(older);
+      await request('PUT', `${urls.newer}/${name}`, read.object);
+      const value = JSON.parse(Buffer.from((await store.get(key)).entry?.value ?? []).toString()) as ApiObject;
+      expect(value.apiVersion).toBe(formatGroupVersion(storage));
+      expect((await request('GET', `${urls.newer}/${name}`)).object).toMatchObject(shown);
+      expect(opened.errors).toEqual([]);
+    },
+  );
+
+  it('cannot be read in a version that the server does not have', async () => {
+    const log = { ...silentLog };
+    const plain = openMemoryStore({ clock: drivenClock() });
+    const metadata = { name: 'old', namespace: 'default', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' };
+    const value = Buffer.from(
+      JSON.stringify({ kind: 'Ingress', apiVersion: 'extensions/v1beta1', metadata, spec: {} }),
+    );
+    await plain.commit([], [{ key: '/ingress/default/old', value }]);
+    const without = await createServer({ apiDomain: 'k8s.io', controllers: '-*' }, { log, store: plain });
+    const { status } = await without.client.request({
+      method: 'GET',
+      url: '/apis/networking.k8s.io/v1/namespaces/default/ingresses/old',
+      headers: {},
+    });
+    await without.close();
+    expect(status).toBe(500);
+  });
 });
 
 it('is tested for every older kind', () => {

@@ -1,11 +1,14 @@
 import type { WatchCache } from '../../cache/index.ts';
+import type { TypeMeta } from '../../codec/index.ts';
 import {
+  type ApiObject,
   expandNames,
   type FeatureName,
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,
   isSince,
+  type JsonObject,
   type Names,
   type Release,
 } from '../../meta/index.ts';
@@ -206,9 +209,41 @@ function makeStorage(
     fields: [...fields.values()],
     report: options.report,
     shared,
-    ...(custom === undefined ? {} : { custom }),
+    ...(custom === undefined ? { fromOtherVersions: conversionsTo(owner, sharers, options.names) } : { custom }),
   });
   return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
+}
+
+/** The conversions of objects that are stored in another version of those that share a storage. */
+function conversionsTo(
+  { kind, storage, versions }: ResourceDefinition,
+  sharers: readonly ResourceDefinition[],
+  names: Names,
+): ObjectFormat['fromOtherVersions'] {
+  const apiVersion = formatGroupVersion(storage);
+  const stored = versions.find(({ version }) => version === storage.version);
+  if (stored === undefined) return new Map();
+  const inNormalForm = (object: JsonObject, { schema }: ResourceVersion, type: TypeMeta): ApiObject => {
+    const { kind: _, apiVersion: __, ...content } = compile(schema, names).decode(object).value;
+    return { ...type, ...content } as ApiObject;
+  };
+  return new Map(
+    sharers.flatMap((sharer) =>
+      sharer.versions.map((declared): [string, (object: ApiObject) => ApiObject] => {
+        const type = {
+          kind: sharer.kind,
+          apiVersion: formatGroupVersion({ group: sharer.group, version: declared.version }),
+        };
+        return [
+          type.apiVersion,
+          (object) => {
+            const decoded = inNormalForm(object, declared, type);
+            return inNormalForm(declared.toStorage?.(decoded, names) ?? decoded, stored, { kind, apiVersion });
+          },
+        ];
+      }),
+    ),
+  );
 }
 
 const noWriteRules: WriteRules = { gated: undefined, declarative: undefined };

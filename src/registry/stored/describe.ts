@@ -250,8 +250,9 @@ function isStored(stored: ByteString, revision: number, bytes: ByteString, at: n
 }
 
 /**
- * A value in another form than `cachedText`, or one that may lack defaults: parsed, and encoded again unless it has that
- * form; corrupt when that fails. One that a webhook converts remains in the version in which it is stored.
+ * A value in another form than `cachedText`, in another version, or one that may lack defaults: parsed, converted, and
+ * encoded again unless it has that form; corrupt when that fails. One that a webhook converts remains in the version in
+ * which it is stored.
  */
 function describeForeign(
   format: ObjectFormat,
@@ -263,7 +264,7 @@ function describeForeign(
   const behind = other === undefined ? -1 : behindUid(other, view);
   if (behind > 0) return describeView(format, entry, view, behind);
   try {
-    const object = parsed ?? (readOwnJson(view.toString()) as ApiObject);
+    const object = inOwnVersion(format, parsed ?? (readOwnJson(view.toString()) as ApiObject));
     if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
       object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
       const { custom } = format;
@@ -280,6 +281,14 @@ function describeForeign(
     // Corrupt.
   }
   return describeCorrupt(format, entry);
+}
+
+/** An object of a built-in kind that may be stored in another version. @throws Error for an unknown version */
+function inOwnVersion({ apiVersion, custom, fromOtherVersions }: ObjectFormat, stored: ApiObject): ApiObject {
+  if (custom !== undefined || !isJsonObject(stored) || stored.apiVersion === apiVersion) return stored;
+  const convert = fromOtherVersions.get(stored.apiVersion);
+  if (convert === undefined) throw new Error(`no conversion from ${stored.apiVersion}`);
+  return convert(stored);
 }
 
 /** The head of stored bytes in a version from which a webhook converts; undefined when they have another form. */

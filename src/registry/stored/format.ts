@@ -18,6 +18,8 @@ export interface ObjectFormat {
   readonly head: ByteString;
   /** Of a custom resource, whose objects may be stored in another version. */
   readonly custom: CustomStorage | undefined;
+  /** Conversions of objects of a built-in kind that are stored in another version, by their apiVersion. */
+  readonly fromOtherVersions: ReadonlyMap<string, (object: ApiObject) => ApiObject>;
   /** The apiVersion of stored objects: `apiVersion`, but for a custom resource that is stored in another version. */
   readonly storedApiVersion: string;
   /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
@@ -68,7 +70,7 @@ export const newSharedState = (): SharedState => ({
 });
 
 type FormatOptions = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
-  Partial<Pick<ObjectFormat, 'custom' | 'report' | 'shared'>>;
+  Partial<Pick<ObjectFormat, 'custom' | 'fromOtherVersions' | 'report' | 'shared'>>;
 
 export const headEnd = '","metadata":{';
 
@@ -80,9 +82,12 @@ export const headOf = (kind: string, apiVersion: string): ByteString =>
 export const isUnconverted = ({ custom, head }: ObjectFormat, bytes: ByteString): boolean =>
   custom?.webhook !== undefined && !bytes.startsWith(head);
 
+const noConversions: ObjectFormat['fromOtherVersions'] = new Map();
+
 export function formatOf(kind: string, apiVersion: string, options: FormatOptions): ObjectFormat {
   const head = headOf(kind, apiVersion);
-  const { namespaced, keyPrefix, fields, custom, report = () => {}, shared = newSharedState() } = options;
+  const { namespaced, keyPrefix, fields, custom, fromOtherVersions = noConversions } = options;
+  const { report = () => {}, shared = newSharedState() } = options;
   return {
     namespaced,
     keyPrefix,
@@ -91,6 +96,7 @@ export function formatOf(kind: string, apiVersion: string, options: FormatOption
     head,
     fields,
     custom,
+    fromOtherVersions,
     report,
     shared,
     storedApiVersion:

@@ -30,7 +30,7 @@ export interface OlderServer {
 }
 
 /** Opens a server in this process that serves every older version, without controllers. */
-export async function olderServer(): Promise<OlderServer> {
+export async function olderServer(store = openMemoryStore({ clock: drivenClock() })): Promise<OlderServer> {
   const names = namesFor('k8s.io');
   const groupVersions = olderKinds.flatMap(({ group, versions }) =>
     versions.map(({ version }) => `${expandNames(group, names)}/${version}`),
@@ -43,7 +43,7 @@ export async function olderServer(): Promise<OlderServer> {
       controllers: '-*',
       runtimeConfig: Object.fromEntries(groupVersions.map((groupVersion) => [groupVersion, true])),
     },
-    { log, store: openMemoryStore({ clock: drivenClock() }) },
+    { log, store },
   );
   const request: OlderServer['request'] = async (method, url, body, options = {}) => {
     const { contentType = 'application/json', accept = 'application/json', status } = options;

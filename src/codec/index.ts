@@ -9,6 +9,7 @@ export {
   parseJson,
   parseJsonInSteps,
   parsePlainJson,
+  parsePlainJsonInSteps,
   prettyJson,
   readOwnJson,
   readOwnJsonInSteps,

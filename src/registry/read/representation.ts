@@ -2,6 +2,7 @@ import type { CachedObject } from '../../cache/index.ts';
 import { readOwnJson, stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
 import {
   type ApiObject,
+  atOnce,
   type ByteString,
   decodeText,
   encodeText,
@@ -12,7 +13,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { largeBytes, largeEventBytes } from '../context.ts';
-import { fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
+import { fromStorageInSteps, isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
@@ -70,14 +71,14 @@ export function* readForRepresentation(
   const stored = yield* readObjectInSteps(target.resource.format, object);
   if (!needsText(target, representation)) return { stored };
   yield;
-  const shown = inRequestVersion(target, stored);
+  const shown = yield* inRequestVersion(target, stored);
   yield;
   return { stored, text: encodeText(yield* stringifyJsonInSteps(shown)) };
 }
 
-function inRequestVersion(target: Target, stored: ApiObject): ApiObject {
+function* inRequestVersion(target: Target, stored: ApiObject): Steps<ApiObject> {
   projectionOf(target)?.checkRead?.(stored);
-  return fromStorage(target, stored);
+  return yield* fromStorageInSteps(target, stored);
 }
 
 /**
@@ -88,7 +89,7 @@ function encode(target: Target, object: CachedObject, read: ReadObject | undefin
   if (isStorageVersion(target)) return object.bytes;
   if (read?.text !== undefined) return read.text;
   const stored = read?.stored ?? readObject(target.resource.format, object);
-  return encodeText(stringifyJson(inRequestVersion(target, stored)));
+  return encodeText(stringifyJson(atOnce(inRequestVersion(target, stored))));
 }
 
 /** The body of a response with one object. `read`: the object, if it has been read. */

@@ -1,6 +1,21 @@
-import { type ApiObject, atOnce, isLarge, pathSegmentName, quote, type Steps, statusError } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  isLarge,
+  type Names,
+  pathSegmentName,
+  quote,
+  type Steps,
+  statusError,
+} from '../../meta/index.ts';
 import type { Target } from '../types.ts';
-import type { PartialUpdateSubresource, Projection, StatusSubresource, Strategy } from './definition.ts';
+import type {
+  PartialUpdateSubresource,
+  Projection,
+  ResourceVersion,
+  StatusSubresource,
+  Strategy,
+} from './definition.ts';
 import type { CompiledVersion, RequestKind, Resource } from './resource.ts';
 
 /** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
@@ -60,13 +75,28 @@ export function isStorageVersion({ resource, version, subresource }: Target): bo
 }
 
 /** Converts an object of the storage version to the version of the request, without changing it. */
-export function fromStorage(target: Target, object: ApiObject): ApiObject {
+export const fromStorage = (target: Target, object: ApiObject): ApiObject => atOnce(fromStorageInSteps(target, object));
+
+/** The same in steps, for the sake of large objects. */
+export function* fromStorageInSteps(target: Target, object: ApiObject): Steps<ApiObject> {
   if (isStorageVersion(target)) return object;
   const projection = projectionOf(target);
   if (projection !== undefined) return projection.read(object);
   const { declared, apiVersion } = versionOf(target);
-  const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
+  const { fromStorage: convert, fromStorageInSteps: convertInSteps } = declared;
+  const converted = yield* converting(object, target.resource.names, convert, convertInSteps);
+  const { kind: _, apiVersion: __, ...rest } = converted;
   return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
+}
+
+function* converting(
+  object: ApiObject,
+  names: Names,
+  convert: ResourceVersion['toStorage'],
+  convertInSteps: ResourceVersion['toStorageInSteps'],
+): Steps<ApiObject> {
+  if (convertInSteps !== undefined && isLarge(object)) return yield* convertInSteps(object, names);
+  return convert?.(object, names) ?? object;
 }
 
 /** Converts an object of the version of the request to the storage version, in its normal form. */
@@ -76,7 +106,8 @@ export const toStorage = (target: Target, object: ApiObject): ApiObject => atOnc
 export function* toStorageInSteps(target: Target, object: ApiObject): Steps<ApiObject> {
   const { format, names, storageVersion, subresources } = target.resource;
   if (isStorageVersion(target) || subresources.get(target.subresource)?.requestKind !== undefined) return object;
-  const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
+  const { toStorage: convert, toStorageInSteps: convertInSteps } = versionOf(target).declared;
+  const converted = yield* converting(object, names, convert, convertInSteps);
   const { type } = storageVersion;
   const { value } = isLarge(converted) ? yield* type.decodeInSteps(converted) : type.decode(converted);
   const stored = value as ApiObject;

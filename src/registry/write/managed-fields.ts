@@ -25,7 +25,14 @@ import {
 import type { RegistryContext } from '../context.ts';
 import type { FieldNames } from '../resource/definition.ts';
 import type { CompiledVersion, Resource } from '../resource/resource.ts';
-import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from '../resource/target.ts';
+import {
+  fromStorageInSteps,
+  partialWriteOf,
+  projectionOf,
+  requestKind,
+  toStorageInSteps,
+  versionOf,
+} from '../resource/target.ts';
 import type { Target } from '../types.ts';
 import { setManagedFields, withManagedFields } from './candidate/content.ts';
 import type { Conversions } from './conversions.ts';
@@ -72,13 +79,17 @@ function managedObjectType(registry: RegistryContext, target: Target, webhook?: 
         convert: (object) => {
           if (webhook !== undefined) return webhook(object, compiled);
           const from = places.get(object.apiVersion);
-          return oneStep(() => (from === undefined ? object : fromStorage(place, toStorage(from, object))));
+          return from === undefined ? oneStep(() => object) : convertBetween(from, place, object);
         },
       });
     }
   }
   const fieldFilter = fieldFilterOf(target);
   return { names: registry.names, fieldFilter, version: (apiVersion) => versions.get(apiVersion) };
+}
+
+function* convertBetween(from: Target, to: Target, object: ApiObject): Steps<ApiObject> {
+  return yield* fromStorageInSteps(to, yield* toStorageInSteps(from, object));
 }
 
 /** The fields that a write to the target can own. */
@@ -117,8 +128,8 @@ export function writerOf({ target, options, context }: WriteRequest): Writer {
 }
 
 /** The object as the target represents it, with the managed fields of that representation. */
-export function managedProjection(target: Target, object: ApiObject): ApiObject {
-  const converted = fromStorage(target, object);
+export function* managedProjection(target: Target, object: ApiObject): Steps<ApiObject> {
+  const converted = yield* fromStorageInSteps(target, object);
   if (projectionOf(target) === undefined) return converted;
   const managedFields = toScaleManagedFields(
     object.metadata.managedFields,
@@ -138,7 +149,7 @@ export function* trackManagedFields(
   const { object, projection } = candidate;
   if (projection !== undefined && old !== undefined) {
     const type = managedTypeOf(registry, target);
-    const before = managedProjection(target, old);
+    const before = yield* managedProjection(target, old);
     const managedFields =
       change.verb === 'patch' && change.format === 'apply'
         ? projection.metadata.managedFields
@@ -156,8 +167,8 @@ export function* trackManagedFields(
     setManagedFields(object, old.metadata.managedFields);
     return;
   }
-  const before = old === undefined ? undefined : fromStorage(target, old);
-  const after = fromStorage(target, object);
+  const before = old === undefined ? undefined : yield* fromStorageInSteps(target, old);
+  const after = yield* fromStorageInSteps(target, object);
   const type = managedTypeOf(registry, target, request.conversions);
   setManagedFields(object, yield* updateManagedFields({ type, writer: writerOf(request), before, after }));
 }

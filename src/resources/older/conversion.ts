@@ -8,18 +8,20 @@ import {
   expandNames,
   type FieldError,
   getKey,
+  isLarge,
   type JsonObject,
-  jsonCopy,
+  jsonCopyInSteps,
   type Names,
   type ObjectMeta,
   parseGroupVersion,
   StatusError,
+  type Steps,
   statusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { type AnnotatedField, annotationsToFields, fieldsToAnnotations } from './annotated-fields.ts';
 import { changeFields, type Direction, type FieldChange } from './fields.ts';
-import { lossesIn, readLosses, restoreLosses, writeLosses } from './losses.ts';
+import { type Loss, lossesIn, readLosses, restoreLosses, writeLosses } from './losses.ts';
 
 /** A version of a kind as a conversion sees it. */
 export interface ConvertedVersion {
@@ -47,26 +49,26 @@ export interface Mark {
   readonly when: (stored: ApiObject) => boolean;
 }
 
-/** Copies an object into the other version. */
-export type Convert = (object: ApiObject, names: Names) => ApiObject;
+/** Copies an object into the other version, in steps for the sake of large objects. */
+export type Convert = (object: ApiObject, names: Names) => Steps<ApiObject>;
 
 /** @throws StatusError 422 for the errors of the check */
 export function toStoredBy(rules: ConversionRules): Convert {
-  return (object, names) => {
-    const defaulted: ApiObject = { ...object, ...jsonCopy(contentOf(object)) };
+  return function* (object, names) {
+    const defaulted: ApiObject = { ...object, ...(yield* jsonCopyInSteps(contentOf(object))) };
     rules.defaults?.(defaulted, names);
     const errors = rules.check?.(defaulted) ?? [];
     if (errors.length > 0)
       throw statusError.invalid(kindOf(rules.stored, object, names), object.metadata.name ?? '', errors);
     const marks = (rules.marks ?? []).map(({ annotation }) => expandNames(annotation, names));
     const stripped = withoutAnnotations(defaulted, marks);
-    return convert(rules, 'toStored', fieldsToAnnotations(stripped, rules.annotated ?? []), names);
+    return yield* convert(rules, 'toStored', fieldsToAnnotations(stripped, rules.annotated ?? []), names);
   };
 }
 
 export function toOlderBy(rules: ConversionRules): Convert {
-  return (object, names) => {
-    const converted = annotationsToFields(convert(rules, 'toOlder', object, names), rules.annotated ?? []);
+  return function* (object, names) {
+    const converted = annotationsToFields(yield* convert(rules, 'toOlder', object, names), rules.annotated ?? []);
     const marks = (rules.marks ?? []).filter(({ when }) => when(object));
     return marks.reduce(
       (marked, { annotation }) => withAnnotation(marked, expandNames(annotation, names), ''),
@@ -75,44 +77,44 @@ export function toOlderBy(rules: ConversionRules): Convert {
   };
 }
 
-function convert(rules: ConversionRules, direction: Direction, object: ApiObject, names: Names): ApiObject {
+function* convert(rules: ConversionRules, direction: Direction, object: ApiObject, names: Names): Steps<ApiObject> {
   const [from, to] = direction === 'toStored' ? [rules.older, rules.stored] : [rules.stored, rules.older];
   const carrier = annotationOf(to, names);
   const text = object.metadata.annotations?.[carrier];
-  const losses = text === undefined ? undefined : readLosses(text);
+  const losses = text === undefined ? undefined : yield* readLosses(text);
   const source = contentOf(object);
-  const plain = convertContent(rules, direction, source, names);
-  const content = losses === undefined ? plain : restored(plain, losses, to.schema, names);
+  const plain = yield* convertContent(rules, direction, source, names);
+  const content = losses === undefined ? plain : yield* restored(plain, losses, to.schema, names);
 
-  const back = convertContent(rules, direction === 'toStored' ? 'toOlder' : 'toStored', content, names);
-  const lost = lossesIn(back, source);
+  const back = yield* convertContent(rules, direction === 'toStored' ? 'toOlder' : 'toStored', content, names);
+  const lost = yield* lossesIn(back, source);
   const bare = withoutAnnotations(object, losses === undefined ? [] : [carrier]);
   const apiVersion = expandNames(to.apiVersion, names);
   const converted = { kind: object.kind, apiVersion, metadata: bare.metadata, ...content } as ApiObject;
-  return lost.length === 0 ? converted : withAnnotation(converted, annotationOf(from, names), writeLosses(lost));
+  return lost.length === 0 ? converted : withAnnotation(converted, annotationOf(from, names), yield* writeLosses(lost));
 }
 
 /** The content of an object in the other version, as far as that has fields for it. */
-function convertContent(
+function* convertContent(
   { older, stored, changes }: ConversionRules,
   direction: Direction,
   content: JsonObject,
   names: Names,
-): JsonObject {
-  const changed = jsonCopy(content);
-  changeFields(changed, changes, direction, names);
-  return decode(changed, (direction === 'toStored' ? stored : older).schema, names);
+): Steps<JsonObject> {
+  const changed = yield* jsonCopyInSteps(content);
+  yield* changeFields(changed, changes, direction, names);
+  return yield* decode(changed, (direction === 'toStored' ? stored : older).schema, names);
 }
 
 /** The content with what an annotation carries for it; unchanged where that does not fit the type. */
-function restored(
+function* restored(
   content: JsonObject,
-  losses: Parameters<typeof restoreLosses>[1],
+  losses: readonly Loss[],
   schema: StructSchema,
   names: Names,
-): JsonObject {
+): Steps<JsonObject> {
   try {
-    return decode(restoreLosses(content, losses), schema, names);
+    return yield* decode(yield* restoreLosses(content, losses), schema, names);
   } catch (error) {
     if (error instanceof StatusError) return content;
     throw error;
@@ -130,8 +132,11 @@ function contentOf(object: JsonObject): JsonObject {
   return content;
 }
 
-const decode = (content: JsonObject, schema: StructSchema, names: Names): JsonObject =>
-  contentOf(compile(schema, names).decode(contentOf(content)).value as JsonObject);
+function* decode(content: JsonObject, schema: StructSchema, names: Names): Steps<JsonObject> {
+  const type = compile(schema, names);
+  const bare = contentOf(content);
+  return contentOf((isLarge(bare) ? yield* type.decodeInSteps(bare) : type.decode(bare)).value);
+}
 
 /** What the annotations that carry losses begin with. */
 export const carrierPrefix = ({ domain }: Names): string => `conversion.${domain}/`;

@@ -1,4 +1,4 @@
-import { type ApiObject, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
+import { type ApiObject, atOnce, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy, Subresource } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import type { AnnotatedField } from './annotated-fields.ts';
@@ -83,7 +83,7 @@ function versionOf(definition: ResourceDefinition, group: string, older: OlderVe
   };
 }
 
-type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage'>;
+type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage' | 'toStorageInSteps' | 'fromStorageInSteps'>;
 
 function converted(
   { storage, versions }: ResourceDefinition,
@@ -106,5 +106,11 @@ function converted(
     ...(marks === undefined ? {} : { marks }),
     ...(annotated === undefined ? {} : { annotated }),
   };
-  return { toStorage: toStoredBy(rules), fromStorage: toOlderBy(rules) };
+  const [toStorageInSteps, fromStorageInSteps] = [toStoredBy(rules), toOlderBy(rules)];
+  return {
+    toStorage: (object, names) => atOnce(toStorageInSteps(object, names)),
+    fromStorage: (object, names) => atOnce(fromStorageInSteps(object, names)),
+    toStorageInSteps,
+    fromStorageInSteps,
+  };
 }

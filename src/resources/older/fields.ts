@@ -1,5 +1,14 @@
 /** Fields that have another place or form in another version, as data. */
-import { getKey, isJsonObject, type Json, type JsonObject, type Names, setKey } from '../../meta/index.ts';
+import {
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Names,
+  Pace,
+  type Steps,
+  setKey,
+} from '../../meta/index.ts';
 
 /**
  * A field of an older version and the one of the storage version that has its value. A path is the names of fields, with
@@ -21,12 +30,13 @@ export type Direction = 'toStored' | 'toOlder';
 const same: ConvertValue = (value) => value;
 
 /** Changes an object in place: fields of the one version become those of the other. */
-export function changeFields(
+export function* changeFields(
   object: JsonObject,
   changes: readonly FieldChange[],
   direction: Direction,
   names: Names,
-): void {
+): Steps<void> {
+  const pace = new Pace();
   for (const change of changes) {
     const { older, stored = older } = change;
     const [from, to] = direction === 'toStored' ? [older, stored] : [stored, older];
@@ -34,23 +44,29 @@ export function changeFields(
     const source = keysOf(steps.pop() ?? '');
     const target = keysOf(to.split('[]').at(-1) ?? '');
     const convert = change[direction] ?? same;
-    changeBelow(object, steps.map(keysOf), (holder) => move(holder, source, target, (value) => convert(value, names)));
+    const moveIn = (holder: Json) => move(holder, source, target, (value) => convert(value, names));
+    yield* changeBelow(object, steps.map(keysOf), moveIn, pace);
   }
 }
 
 const keysOf = (path: string): string[] => path.split('.').filter((key) => key !== '');
 
 /** Applies a change to each element of the innermost of nested lists; without lists, to the value itself. */
-function changeBelow(
+function* changeBelow(
   value: Json,
   lists: readonly string[][],
   change: (value: Json) => Json | undefined,
-): Json | undefined {
-  const [list, ...inner] = lists;
-  if (list === undefined) return change(value);
-  return move(value, list, list, (elements) =>
-    Array.isArray(elements) ? elements.map((one) => changeBelow(one, inner, change) ?? one) : elements,
-  );
+  pace: Pace,
+): Steps<Json | undefined> {
+  const [path, ...inner] = lists;
+  if (path === undefined) return change(value);
+  const elements = getKey(parentOf(value, path, false) ?? {}, path.at(-1) ?? '');
+  if (!Array.isArray(elements)) return value;
+  for (const [i, element] of elements.entries()) {
+    if (pace.over()) yield;
+    elements[i] = (yield* changeBelow(element, inner, change, pace)) ?? element;
+  }
+  return value;
 }
 
 /** Moves a value within its holder, which is changed in place; without paths, the holder is the value. */

@@ -2,8 +2,19 @@
  * What a conversion to another version loses, as data that restores it. The object in the other version carries it in an
  * annotation, as long as it is in that version.
  */
-import { parsePlainJson, stringifyJson } from '../../codec/index.ts';
-import { getKey, isJsonObject, type Json, type JsonObject, jsonCopy, jsonEqual, setKey } from '../../meta/index.ts';
+import { parsePlainJson, parsePlainJsonInSteps, stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
+import {
+  equalInSteps,
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopyInSteps,
+  Pace,
+  type Steps,
+  setKey,
+  weigh,
+} from '../../meta/index.ts';
 
 /** A value that a conversion and its reverse change: `was` is the result, `is` the original. Absent: no such field. */
 export type Loss =
@@ -13,49 +24,68 @@ export type Loss =
   | { readonly list: readonly string[]; readonly was: Json; readonly is: Json };
 
 /** How `expected` differs from `actual`: {@link restoreLosses} makes one from the other. */
-export function lossesIn(actual: JsonObject, expected: JsonObject): Loss[] {
+export function* lossesIn(actual: JsonObject, expected: JsonObject): Steps<Loss[]> {
   const losses: Loss[] = [];
-  compareObjects(actual, expected, [], losses);
+  yield* compareObjects(actual, expected, [], losses);
   return losses;
 }
 
-function compareObjects(actual: JsonObject, expected: JsonObject, path: readonly string[], losses: Loss[]): void {
+function* compareObjects(
+  actual: JsonObject,
+  expected: JsonObject,
+  path: readonly string[],
+  losses: Loss[],
+): Steps<void> {
   for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
-    compare(getKey(actual, key), getKey(expected, key), [...path, key], losses);
+    yield* compare(getKey(actual, key), getKey(expected, key), [...path, key], losses);
   }
 }
 
-function compare(was: Json | undefined, is: Json | undefined, path: readonly string[], losses: Loss[]): void {
-  if (isJsonObject(was) && isJsonObject(is)) compareObjects(was, is, path, losses);
-  else if (Array.isArray(was) && Array.isArray(is) && was.length === is.length) compareLists(was, is, path, losses);
-  else if (!jsonEqual(was, is)) {
+function* compare(was: Json | undefined, is: Json | undefined, path: readonly string[], losses: Loss[]): Steps<void> {
+  if (isJsonObject(was) && isJsonObject(is)) yield* compareObjects(was, is, path, losses);
+  else if (Array.isArray(was) && Array.isArray(is) && was.length === is.length) {
+    yield* compareLists(was, is, path, losses);
+  } else if (!(yield* equalInSteps(was, is))) {
     losses.push({ field: path, ...(was === undefined ? {} : { was }), ...(is === undefined ? {} : { is }) });
   }
 }
 
 /** Of equal elements, all are listed where one differs: they are restored in their order. */
-function compareLists(was: readonly Json[], is: readonly Json[], path: readonly string[], losses: Loss[]): void {
-  const changed = new Set(was.filter((element, i) => !jsonEqual(element, is[i])).map(stringifyJson));
+function* compareLists(
+  was: readonly Json[],
+  is: readonly Json[],
+  path: readonly string[],
+  losses: Loss[],
+): Steps<void> {
+  const pace = new Pace();
+  const changed = new Set<string>();
+  for (const [i, element] of was.entries()) {
+    if (pace.over(weigh(element))) yield;
+    if (!(yield* equalInSteps(element, is[i]))) changed.add(yield* stringifyJsonInSteps(element));
+  }
   if (changed.size === 0) return;
   for (const [i, element] of was.entries()) {
-    if (changed.has(stringifyJson(element))) losses.push({ list: path, was: element, is: is[i] as Json });
+    if (pace.over(weigh(element))) yield;
+    if (!changed.has(yield* stringifyJsonInSteps(element))) continue;
+    losses.push({ list: path, was: element, is: is[i] as Json });
   }
 }
 
 /** A copy of `actual` with each value that still is as it was restored; values that have been changed since stay. */
-export function restoreLosses(actual: JsonObject, losses: readonly Loss[]): JsonObject {
-  const restored = jsonCopy(actual);
+export function* restoreLosses(actual: JsonObject, losses: readonly Loss[]): Steps<JsonObject> {
+  const restored = yield* jsonCopyInSteps(actual);
+  const pace = new Pace();
   const lists = new Map<string, Map<string, Json[]>>();
   for (const loss of losses) {
+    if (pace.over(weigh(loss.was))) yield;
     if ('field' in loss) {
-      restoreField(restored, loss);
+      yield* restoreField(restored, loss);
       continue;
     }
-    const path = stringifyJson([...loss.list]);
-    const elements = remember(lists, path, () => new Map<string, Json[]>());
-    remember(elements, stringifyJson(loss.was), () => []).push(loss.is);
+    const elements = remember(lists, stringifyJson([...loss.list]), () => new Map<string, Json[]>());
+    remember(elements, yield* stringifyJsonInSteps(loss.was), () => []).push(loss.is);
   }
-  for (const [path, elements] of lists) restoreElements(restored, JSON.parse(path) as string[], elements);
+  for (const [path, elements] of lists) yield* restoreElements(restored, JSON.parse(path) as string[], elements, pace);
   return restored;
 }
 
@@ -67,20 +97,26 @@ function remember<V>(map: Map<string, V>, key: string, make: () => V): V {
 
 type FieldLoss = Extract<Loss, { field: readonly string[] }>;
 
-function restoreField(object: JsonObject, { field, was, is }: FieldLoss): void {
+function* restoreField(object: JsonObject, { field, was, is }: FieldLoss): Steps<void> {
   const parent = follow(object, field.slice(0, -1));
   const key = field.at(-1);
-  if (key === undefined || !isJsonObject(parent) || !jsonEqual(getKey(parent, key), was)) return;
+  if (key === undefined || !isJsonObject(parent) || !(yield* equalInSteps(getKey(parent, key), was))) return;
   if (is === undefined) delete parent[key];
   else setKey(parent, key, is);
 }
 
-function restoreElements(object: JsonObject, path: readonly string[], elements: ReadonlyMap<string, Json[]>): void {
+function* restoreElements(
+  object: JsonObject,
+  path: readonly string[],
+  elements: ReadonlyMap<string, Json[]>,
+  pace: Pace,
+): Steps<void> {
   const list = follow(object, path);
   if (!Array.isArray(list)) return;
   const restored = new Map<string, number>();
   for (const [i, element] of list.entries()) {
-    const was = stringifyJson(element);
+    if (pace.over(weigh(element))) yield;
+    const was = yield* stringifyJsonInSteps(element);
     const used = restored.get(was) ?? 0;
     const is = elements.get(was)?.[used];
     if (is === undefined) continue;
@@ -96,12 +132,14 @@ function follow(value: Json, path: readonly string[]): Json | undefined {
 }
 
 /** The losses in the text of an annotation; undefined for any other text. */
-export function readLosses(text: string): readonly Loss[] | undefined {
-  const value = parsePlainJson(Buffer.from(text))?.value;
+export function* readLosses(text: string): Steps<readonly Loss[] | undefined> {
+  const bytes = Buffer.from(text);
+  const steps = parsePlainJsonInSteps(bytes);
+  const value = (steps === undefined ? parsePlainJson(bytes) : yield* steps)?.value;
   return Array.isArray(value) && value.every(isLoss) ? (value as unknown as Loss[]) : undefined;
 }
 
-export const writeLosses = (losses: readonly Loss[]): string => stringifyJson(losses as unknown as Json);
+export const writeLosses = (losses: readonly Loss[]): Steps<string> => stringifyJsonInSteps(losses as unknown as Json);
 
 function isLoss(value: Json): boolean {
   if (!isJsonObject(value)) return false;

@@ -13,7 +13,7 @@ import {
   type WaitingSteps,
 } from '../../../meta/index.ts';
 import type { RegistryContext } from '../../context.ts';
-import { fromStorage, projectionOf, requestKind, toStorageInSteps } from '../../resource/target.ts';
+import { fromStorageInSteps, projectionOf, requestKind, toStorageInSteps } from '../../resource/target.ts';
 import type { Change, Target } from '../../types.ts';
 import { reportStrictErrors } from '../body.ts';
 import { managedProjection, managedTypeOf, writerOf } from '../managed-fields.ts';
@@ -63,7 +63,7 @@ function* applyConfiguration(
   }
   yield* checkMembers(applyConfig);
   checkType(target, applyConfig);
-  const live = old === undefined ? undefined : managedProjection(target, old);
+  const live = old === undefined ? undefined : yield* managedProjection(target, old);
   const type = managedTypeOf(registry, target, request.conversions);
   const apply = { type, writer: writerOf(request), live, applyConfig, force: options.force };
   const merged = yield* mergeApply(apply);
@@ -95,5 +95,5 @@ function* normalize(registry: RegistryContext, target: Target, object: JsonObjec
   if (target.resource.definition.strategy.defaults === undefined || projectionOf(target) !== undefined) return decoded;
   const stored = yield* toStorageInSteps(target, decoded);
   yield* setDefaults(target.resource, stored, { names: registry.names, now: registry.clock.now() });
-  return fromStorage(target, stored);
+  return yield* fromStorageInSteps(target, stored);
 }

@@ -30,7 +30,7 @@ type Patch = Change & { readonly verb: 'patch' };
 export function* patchCandidate(request: WriteRequest, change: Patch, old: ApiObject | undefined): Steps<Candidate> {
   const { registry, target, options } = request;
   if (old === undefined) throw notFound(target);
-  const patched = yield* applyPatch(target, change, managedProjection(target, old), options);
+  const patched = yield* applyPatch(target, change, yield* managedProjection(target, old), options);
   yield;
   const body = yield* decodePatched(registry, target, patched, change, options);
   checkNamespaceAndName(target, body.metadata);

@@ -111,7 +111,7 @@ function* restoreUnwritableFields(
   const { entries: managedFields } = admitted ?? { entries: rewritten.managedFields };
   object.metadata = storedMetadata(object.metadata, { managedFields });
   if (old === undefined) {
-    resetStatus(target.resource, object, object);
+    resetStatus(target.resource, object);
     return;
   }
   const partial = partialWriteOf(target);

@@ -44,7 +44,7 @@ export function* applyCandidate(
     throw statusError.conflict(target.resource.id, target.name, why);
   }
   metadata.resourceVersion = '';
-  return newCandidate(request, body, change.patch);
+  return newCandidate(request, body);
 }
 
 /** Applies the configuration to the object, with its managed fields. @throws StatusError 400, 409, 500 */

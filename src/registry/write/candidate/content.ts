@@ -1,6 +1,5 @@
 import {
   type ApiObject,
-  isJsonObject,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
@@ -57,10 +56,10 @@ export function* restoreStatus(resource: Resource, object: ApiObject, old: ApiOb
   setField(object, 'status', old['status'] === undefined ? undefined : yield* jsonCopyInSteps(old['status']));
 }
 
-/** Resets the status of a new object, if `sent` has one that a create does not set. */
-export function resetStatus(resource: Resource, object: ApiObject, sent: Json): void {
+/** Resets the status of a new object, where a create does not set it: the body or an annotation of it may have one. */
+export function resetStatus(resource: Resource, object: ApiObject): void {
   if (resource.definition.strategy.createsWithStatus === true || !hasStatus(resource)) return;
-  if (!isJsonObject(sent) || sent['status'] === undefined) return;
+  if (object['status'] === undefined) return;
   setField(object, 'status', resource.storageVersion.type.decode({}).value['status']);
 }
 

@@ -1,4 +1,4 @@
-import { type ApiObject, formatTime, type Json, type Random, StatusError, type Steps } from '../../../meta/index.ts';
+import { type ApiObject, formatTime, type Random, StatusError, type Steps } from '../../../meta/index.ts';
 import type { Change } from '../../types.ts';
 import { decodeBody } from '../body.ts';
 import type { Candidate, WriteRequest } from '../write-request.ts';
@@ -11,11 +11,11 @@ export function* createCandidate(
   { object }: Change & { readonly verb: 'create' },
 ): Steps<Candidate> {
   const { registry, target, options } = request;
-  return newCandidate(request, yield* decodeBody(registry, target, object, options), object.value);
+  return newCandidate(request, yield* decodeBody(registry, target, object, options));
 }
 
-/** A new object with the metadata that the server sets. `sent`: the body from which it was decoded. @throws StatusError */
-export function newCandidate({ registry, target, context }: WriteRequest, object: ApiObject, sent: Json): Candidate {
+/** A new object with the metadata that the server sets. @throws StatusError */
+export function newCandidate({ registry, target, context }: WriteRequest, object: ApiObject): Candidate {
   const { resource } = target;
   const { strategy, terminating } = resource.definition;
   const { metadata } = object;
@@ -36,7 +36,7 @@ export function newCandidate({ registry, target, context }: WriteRequest, object
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
   });
-  resetStatus(resource, object, sent);
+  resetStatus(resource, object);
   return { object, remove: false, generated };
 }
 

@@ -23,7 +23,7 @@ export function* updateCandidate(
   if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '') throw notFound(target);
   checkUid(target, body.metadata, undefined);
   body.metadata.resourceVersion = '';
-  return newCandidate(request, body, object.value);
+  return newCandidate(request, body);
 }
 
 /** The stored object replaced by `sent`, as far as the request writes it. @throws StatusError 409, 422 */

@@ -36,7 +36,6 @@ import { builtinResources, metricsResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
-import { findType } from '../types/find-type.ts';
 import { openAuthentication } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
 import { followNodes } from './access/node-graph.ts';
@@ -147,7 +146,7 @@ type Parts = Awaited<ReturnType<typeof constructParts>>;
 /** The first phase. Each part lists what it is constructed from; all of them use the backend in requests only. */
 async function constructParts(composition: Composition, backend: Backend) {
   const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
-  const { definitions, serves } = await selectDefinitions(settings, names);
+  const { definitions, serves, findType } = await selectDefinitions(settings, names);
   const absent = absentResources(settings, names);
   const features = resolveFeatures(settings);
   const fakeNodes = fakeNodeCount(settings);
@@ -222,6 +221,7 @@ async function constructParts(composition: Composition, backend: Backend) {
   return {
     definitions,
     serves,
+    findType,
     features,
     fakeNodes,
     usage,
@@ -320,7 +320,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
 /** The handler of all requests, and the thread that reads YAML for it. */
 function createHandlers(
   { settings, state, names, clock, random, log }: Composition,
-  { metrics, flowControl, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
+  { findType, metrics, flowControl, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
   { registry, checks: store }: Backend,
   encryptionChecks: readonly HealthCheck[],
 ): { readonly yaml: YamlThread; readonly handler: Handler } {

@@ -1,6 +1,8 @@
 import { expandNames, formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { RegistryOptions, ResourceDefinition } from '../../registry/index.ts';
 import { loadOlderVersions, resourcesOf } from '../../resources/index.ts';
+import type { StructSchema } from '../../schema/index.ts';
+import { findType } from '../../types/find-type.ts';
 import { StartError } from '../start-error.ts';
 import type { ServerSettings } from './flags.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
@@ -9,6 +11,8 @@ import { isServed, runtimeProblem } from './runtime-config.ts';
 interface SelectedDefinitions {
   readonly definitions: readonly ResourceDefinition[];
   readonly serves: NonNullable<RegistryOptions['serves']>;
+  /** The schema of a built-in type by its name, such as `apps/v1.Deployment`. */
+  readonly findType: (name: string) => StructSchema | undefined;
 }
 
 /**
@@ -38,10 +42,14 @@ export async function selectDefinitions(
       versions.map(({ version }) => placeOf(expandNames(group, names), version, plural)),
     ),
   );
+  const olderTypes = new Map(
+    older?.olderKinds.flatMap(({ versions }) => versions.map(({ schema }) => [schema.name, schema])),
+  );
   // Defined only where fake nodes report their usage.
   const usage = `metrics.${names.domain}`;
   return {
     definitions,
+    findType: (name) => findType(name) ?? olderTypes.get(name),
     serves: (group, version, plural) =>
       group === usage || isServed(config, group, version, plural, removed.has(placeOf(group, version, plural))),
   };

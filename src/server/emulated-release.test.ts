@@ -56,6 +56,26 @@ describe('an emulated release', () => {
     expect((await request('GET', '/apis/resource.k8s.io/v1beta2/deviceclasses')).status).toBe(404);
   });
 
+  it('serves what was removed later, as it did', async () => {
+    const statuses = async (options: ServerOptions) => {
+      const request = await start(options);
+      const versions = ['v1beta3', 'v1beta2'];
+      return Promise.all(
+        versions.map(
+          async (of) => (await request('GET', `/apis/flowcontrol.apiserver.k8s.io/${of}/flowschemas`)).status,
+        ),
+      );
+    };
+    // Removed in 1.32 and in 1.29.
+    expect(await statuses({ emulatedVersion: '1.31' })).toEqual([200, 404]);
+    expect(await statuses({ emulatedVersion: '1.32' })).toEqual([404, 404]);
+    const runtimeConfig = {
+      'flowcontrol.apiserver.k8s.io/v1beta3': false,
+      'flowcontrol.apiserver.k8s.io/v1beta2': true,
+    };
+    expect(await statuses({ emulatedVersion: '1.31', runtimeConfig })).toEqual([404, 200]);
+  });
+
   it('warns of what it deprecates, and of nothing later', async () => {
     const url = '/api/v1/namespaces/default/endpoints';
     const latest = await start({});

@@ -21,6 +21,8 @@ export interface OlderVersion {
   readonly schema: StructSchema;
   /** Its replacement is the storage version where it names none. */
   readonly lifecycle: Lifecycle;
+  /** Releases that have it serve it by default, although it is a beta version. */
+  readonly onByDefault?: boolean;
   /** Fields that have another place or form. Absent: the type is that of the preferred version under another name. */
   readonly changes?: readonly FieldChange[];
   /** Sets those of its defaults that depend on other fields, in place. Others are in the declaration of its type. */

@@ -62,6 +62,7 @@ function levels(version: keyof typeof types): OlderVersion {
     version,
     schema: types[version](v1.PriorityLevelConfiguration),
     lifecycle: lifecycle(version, 'PriorityLevelConfiguration'),
+    onByDefault: true,
     changes: [{ older: `spec.limited.${shares}`, stored: 'spec.limited.nominalConcurrencyShares' }],
     defaults: (level, names) => defaultShares(level, shares, names),
     marks: [
@@ -84,6 +85,7 @@ export const flowcontrol: readonly OlderKind[] = [
       version,
       schema: types[version](v1.FlowSchema),
       lifecycle: lifecycle(version, 'FlowSchema'),
+      onByDefault: true,
     })),
   },
   { group, plural: 'prioritylevelconfigurations', versions: versions.map(levels) },

@@ -22,17 +22,19 @@ describe('runtime config', () => {
     ['v2alpha1', 'batch/v2alpha1/jobs=true', true],
     ['v2alpha1', 'batch/v2alpha1/cronjobs=true', false],
   ])('batch/%s with %j: %j', (version, switches, served) => {
-    expect(isServed(switches === '' ? new Map() : config(switches), 'batch', version, 'jobs')).toBe(served);
+    expect(isServed(switches === '' ? new Map() : config(switches), { group: 'batch', version, plural: 'jobs' })).toBe(
+      served,
+    );
   });
 
   it('lets the more specific key decide', () => {
     const narrow = config('api/all=false,api/ga=true,batch/v1=false,batch/v1/jobs=true,v1/pods=false');
-    expect(isServed(narrow, 'batch', 'v1', 'jobs')).toBe(true);
-    expect(isServed(narrow, 'batch', 'v1', 'cronjobs')).toBe(false);
-    expect(isServed(narrow, 'apps', 'v1', 'deployments')).toBe(true);
-    expect(isServed(narrow, 'apps', 'v1beta1', 'deployments')).toBe(false);
-    expect(isServed(narrow, '', 'v1', 'pods')).toBe(false);
-    expect(isServed(narrow, '', 'v1', 'nodes')).toBe(true);
+    expect(isServed(narrow, { group: 'batch', version: 'v1', plural: 'jobs' })).toBe(true);
+    expect(isServed(narrow, { group: 'batch', version: 'v1', plural: 'cronjobs' })).toBe(false);
+    expect(isServed(narrow, { group: 'apps', version: 'v1', plural: 'deployments' })).toBe(true);
+    expect(isServed(narrow, { group: 'apps', version: 'v1beta1', plural: 'deployments' })).toBe(false);
+    expect(isServed(narrow, { group: '', version: 'v1', plural: 'pods' })).toBe(false);
+    expect(isServed(narrow, { group: '', version: 'v1', plural: 'nodes' })).toBe(true);
   });
 
   it.each(['v1', 'batch/v1', 'apps/v1/deployments', 'api/all', 'api/beta'])('accepts the key %s', (key) =>

@@ -22,23 +22,29 @@ interface Served {
   readonly versions: readonly { readonly version: string }[];
 }
 
+/** A resource in a version. */
+interface ServedVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** Whether the served release does not have it any more: only a key of its own serves it. */
+  readonly removed?: boolean;
+  /** Whether it is served by default, although it is a beta version. */
+  readonly onByDefault?: boolean | undefined;
+}
+
 /**
  * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha and
- * beta versions are not. `removed`: one that the reference server has removed, which only a key of its own serves.
+ * beta versions mostly are not.
  */
-export function isServed(
-  config: ReadonlyMap<string, boolean>,
-  group: string,
-  version: string,
-  plural: string,
-  removed = false,
-): boolean {
+export function isServed(config: ReadonlyMap<string, boolean>, served: ServedVersion): boolean {
+  const { group, version, plural, removed = false, onByDefault = false } = served;
   const groupVersion = formatGroupVersion({ group, version });
   const resource = `${groupVersion}/${plural}`;
   const stage = version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'ga';
   const keys = removed ? [resource, groupVersion] : [resource, groupVersion, `api/${stage}`, 'api/all'];
   const setting = keys.map((key) => config.get(key)).find((on) => on !== undefined);
-  return setting ?? stage === 'ga';
+  return setting ?? (stage === 'ga' || (onByDefault && !removed));
 }
 
 /** The error of keys that match no resource of the server, or of a configuration that serves nothing; undefined when valid. */

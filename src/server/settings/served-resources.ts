@@ -21,7 +21,7 @@ function servedResources(settings: ApiSettings, names: Names): ReadonlySet<strin
     (gate === undefined || features[gate]) &&
     versions.some(
       ({ version, lifecycle }) =>
-        isServed(runtimeConfig, expandNames(group, names), version, plural) &&
+        isServed(runtimeConfig, { group: expandNames(group, names), version, plural }) &&
         (lifecycle === undefined || isSince(emulated, lifecycle.introduced)),
     );
   return new Set(
@@ -35,7 +35,7 @@ function servedResources(settings: ApiSettings, names: Names): ReadonlySet<strin
 export function absentResources(settings: ApiSettings, names: Names): ReadonlySet<string> {
   const served = servedResources(settings, names);
   const stable = builtinResources.filter(({ versions }) =>
-    versions.some(({ version }) => isServed(new Map(), '', version, '')),
+    versions.some(({ version }) => isServed(new Map(), { group: '', version, plural: '' })),
   );
   return new Set(stable.map((definition) => idOf(definition, names)).filter((id) => !served.has(id)));
 }

@@ -62,7 +62,7 @@ beforeAll(async () => {
   server = await testServer({
     apiDomain: 'k8s.io',
     controllers: ['resourcequota-controller'],
-    runtimeConfig: ['extensions/v1beta1', 'networking.k8s.io/v1beta1', 'autoscaling/v2beta1', 'batch/v1beta1'],
+    runtimeConfig: 'extensions/v1beta1,networking.k8s.io/v1beta1,autoscaling/v2beta1,batch/v1beta1',
     webhooks: { configurations, handler },
   });
 });

@@ -25,7 +25,7 @@ export function fieldsToAnnotations(object: ApiObject, fields: readonly Annotate
   for (const { holder, field, annotation, write } of fields) {
     const content = copy[holder];
     if (!isJsonObject(content) || content[field] === undefined) continue;
-    const { [field]: value, ...rest } = content;
+    const { [field]: value = null, ...rest } = content;
     const annotations = { ...copy.metadata.annotations, [annotation]: textOf(write(value)) };
     copy = { ...copy, [holder]: rest, metadata: { ...copy.metadata, annotations } };
   }

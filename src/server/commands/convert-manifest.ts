@@ -2,6 +2,7 @@
 import { stringifyJson } from '../../codec/index.ts';
 import {
   type ApiObject,
+  atOnce,
   expandNames,
   formatGroupResource,
   formatGroupVersion,
@@ -17,7 +18,7 @@ import {
   setKey,
   shorten,
 } from '../../meta/index.ts';
-import type { ResourceVersion } from '../../registry/index.ts';
+import type { ResourceVersion, Strategy } from '../../registry/index.ts';
 import { builtinResources, loadOlderVersions } from '../../resources/index.ts';
 import { type CompiledType, compile } from '../../schema/index.ts';
 import { didYouMean } from '../settings/suggest.ts';
@@ -32,6 +33,8 @@ export interface KindVersion {
   readonly declared: ResourceVersion;
   readonly type: CompiledType;
   readonly stored: { readonly apiVersion: string; readonly type: CompiledType };
+  /** The defaults of the kind in its storage version. */
+  readonly defaults: Strategy['defaults'];
 }
 
 /** The built-in kinds in every version, removed ones included. */
@@ -47,7 +50,7 @@ export async function loadKinds(names: Names): Promise<Kinds> {
   const { carrierPrefix, withOlderVersions } = await loadOlderVersions();
   const definitions = withOlderVersions(builtinResources);
   const versions = new Map<string, KindVersion[]>();
-  for (const { group, kind, storage, versions: declaredVersions } of definitions) {
+  for (const { group, kind, storage, strategy, versions: declaredVersions } of definitions) {
     const owner = definitions.find((one) => one.group === storage.group && one.plural === storage.resource);
     const stored = owner?.versions.find(({ version }) => version === storage.version);
     if (stored === undefined) throw new Error(`${kind} is not stored in a version of a kind`);
@@ -61,6 +64,7 @@ export async function loadKinds(names: Names): Promise<Kinds> {
         apiVersion: expandNames(formatGroupVersion(storage), names),
         type: compile(stored.schema, names),
       },
+      defaults: strategy.defaults,
     }));
     versions.set(kind, [...(versions.get(kind) ?? []), ...ofKind]);
   }
@@ -83,13 +87,14 @@ interface Converted {
 export function convertManifest(kinds: Kinds, manifest: JsonObject, apiVersion: string): Converted {
   const { names, carrierPrefix } = kinds;
   const [source, target] = versionsFor(kinds, manifest, apiVersion);
-  const { value, unknown } = source.type.decode(manifest);
-  const stored = toStored(source, objectOf(value, source), names);
+  const { stored, unknown } = storedOf(source, manifest, names);
   const shown = fromStored(source, stored, names);
   const converted = fromStored(target, stored, names);
-  const object = withoutAdded(converted, manifest, (sent) => objectOf(target.type.decode(sent).value, target));
+  const object = withoutAdded(converted, manifest, (sent) =>
+    fromStored(target, storedOf(target, sent, names).stored, names),
+  );
 
-  const backFrom = (result: ApiObject) => fromStored(source, toStored(target, result, names), names);
+  const backFrom = (result: ApiObject) => fromStored(source, storedOf(target, result, names).stored, names);
   const withoutCarriers = (result: ApiObject) => withoutAnnotations(result, carrierPrefix);
   const original = withoutCarriers(shown);
   const lost = differences(original, withoutCarriers(backFrom(withoutCarriers(converted))));
@@ -97,6 +102,7 @@ export function convertManifest(kinds: Kinds, manifest: JsonObject, apiVersion: 
   const warnings = [
     ...differences(original, manifest)
       .filter(({ was, is, at }) => was === undefined && !isEmpty(is) && !isLeftOut(converted, object, at))
+      .filter(({ path }) => !lost.some((field) => path.startsWith(field.path)))
       .map(({ path, is }) => `${path}: set to ${shorten(stringifyJson(is), 100)}, the default of ${source.apiVersion}`),
     ...lost.map(({ path }) =>
       dropped.has(path)
@@ -128,9 +134,16 @@ function versionsFor({ versions, names }: Kinds, manifest: JsonObject, to: strin
 
 const listed = (versions: readonly KindVersion[]): string => versions.map(({ apiVersion }) => apiVersion).join(', ');
 
-function toStored({ kind, declared, stored }: KindVersion, object: ApiObject, names: Names): ApiObject {
+/** What a server would store of a manifest, apart from the fields that only a server sets. @throws StatusError */
+export function storedOf(version: KindVersion, manifest: JsonObject, names: Names) {
+  const { kind, declared, stored, defaults } = version;
+  const { value, unknown } = version.type.decode(manifest);
+  const object = objectOf(value, version);
   const converted = declared.toStorage?.(object, names) ?? object;
-  return objectOf(stored.type.decode(converted).value, { kind, apiVersion: stored.apiVersion });
+  const result = objectOf(stored.type.decode(converted).value, { kind, apiVersion: stored.apiVersion });
+  const steps = defaults?.(result, { names, now: 0 });
+  if (steps !== undefined) atOnce(steps);
+  return { stored: result, unknown };
 }
 
 const fromStored = (version: KindVersion, stored: ApiObject, names: Names): ApiObject =>
@@ -148,10 +161,10 @@ function withoutAnnotations(object: ApiObject, prefix: string): ApiObject {
   return { ...object, metadata: metadata as ObjectMeta & JsonObject };
 }
 
-/** Without the fields that the manifest does not have and that decoding adds by itself. */
-function withoutAdded(object: ApiObject, manifest: JsonObject, decode: (value: JsonObject) => JsonObject): JsonObject {
+/** Without the fields that the manifest does not have and that a server would add by itself. `read`: what it would show. */
+function withoutAdded(object: ApiObject, manifest: JsonObject, read: (value: JsonObject) => JsonObject): JsonObject {
   const bare = prune(object, manifest, () => true) as JsonObject;
-  const added = decode(bare);
+  const added = read(bare);
   return prune(object, manifest, (value, at) => jsonEqual(value, valueAt(added, at))) as JsonObject;
 }
 

@@ -26,7 +26,6 @@ export {
   type CreateCall,
   type CreateHandler,
   type Endpoint,
-  type Lifecycle,
   type PartialUpdate,
   type Projection,
   type ProjectionSubresource,
@@ -46,6 +45,7 @@ export {
 } from './resource/definition.ts';
 export type { Deprecation } from './resource/deprecation.ts';
 export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
+export type { Lifecycle } from './resource/lifecycle.ts';
 export type { Resource } from './resource/resource.ts';
 export { checkVerb } from './resource/target.ts';
 

@@ -8,7 +8,6 @@ import type {
   JsonObject,
   Names,
   Random,
-  ReleaseText,
   Steps,
   User,
 } from '../../meta/index.ts';
@@ -16,6 +15,7 @@ import type { CompiledType, StructSchema } from '../../schema/index.ts';
 import type { Column, Completion } from '../read/column.ts';
 import type { Allocator } from '../write/allocator.ts';
 import type { CustomStorage } from './custom-storage.ts';
+import type { Lifecycle } from './lifecycle.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -101,18 +101,6 @@ export interface ResourceVersion {
   readonly lifecycle?: Lifecycle;
   /** The text of the warning about a deprecated version of a custom resource. */
   readonly deprecationWarning?: string;
-}
-
-/** The releases of the API at which a version of a kind changes (specification, "Deprecation rules"). */
-export interface Lifecycle {
-  /** The first one that serves it. */
-  readonly introduced: ReleaseText;
-  /** The first one in which it is deprecated. */
-  readonly deprecated?: ReleaseText;
-  /** The first one of the reference server that does not serve it. This server does where `--runtime-config` enables it. */
-  readonly removed?: ReleaseText;
-  /** The version and kind to use instead: `apps/v1 Deployment`. May hold the placeholders of `expandNames`. */
-  readonly replacement?: string;
 }
 
 /** A path below an object, and what is served there. */

@@ -6,6 +6,8 @@ import { olderKinds } from '../resources/older/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
 import { type TestServer, testServer } from './harness/test-server.ts';
 import type { WebhookRequest } from './harness/webhooks.ts';
+import { defaultSettings } from './settings/flags.ts';
+import { selectDefinitions } from './settings/select-definitions.ts';
 
 // Older versions against the parts of a server that see objects in other versions, or encode them otherwise.
 
@@ -192,6 +194,14 @@ function schemaOf(ofGroup: string, ofVersion: string): StructSchema {
 }
 
 describe('protobuf bodies', () => {
+  it('have types in every older version', async () => {
+    const settings = { ...defaultSettings, runtimeConfig: new Map([['extensions/v1beta1', true]]) };
+    const { findType } = await selectDefinitions(settings, names);
+    for (const { schema } of olderKinds.flatMap(({ versions }) => versions)) {
+      expect(findType(schema.name), schema.name).toBe(schema);
+    }
+  });
+
   it('have the messages of the older version', async () => {
     const schema = schemaOf('autoscaling', 'v2beta1');
     const type = { apiVersion: 'autoscaling/v2beta1', kind: 'HorizontalPodAutoscaler' };

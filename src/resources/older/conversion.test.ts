@@ -69,3 +69,28 @@ describe('every older version', () => {
     );
   });
 });
+
+it('a large object is converted in many steps', () => {
+  const ingresses = definitions.find(({ group, plural }) => group === 'extensions' && plural === 'ingresses');
+  const [older] = ingresses?.versions ?? [];
+  const service = { name: 's', port: { number: 80 } };
+  const paths = Array.from({ length: 5_000 }, (_, i) => ({ path: `/${i}`, pathType: 'Exact', backend: { service } }));
+  const object = {
+    kind: 'Ingress',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: { name: 'x' },
+    spec: { rules: [{ host: 'h', http: { paths } }] },
+  } as unknown as ApiObject;
+  let steps = 0;
+  let converted = object;
+  for (const convert of [older?.fromStorageInSteps, older?.toStorageInSteps]) {
+    const running = convert?.(converted, names);
+    for (let step = running?.next(); step !== undefined; step = step.done ? undefined : running?.next()) {
+      steps++;
+      if (step.done) converted = step.value;
+    }
+  }
+  expect(converted['spec']).toEqual(object['spec']);
+  // Each of ten walks over 5,000 elements ends its step after 1,000.
+  expect(steps).toBeGreaterThanOrEqual(50);
+});

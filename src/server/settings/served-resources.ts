@@ -1,11 +1,10 @@
 import { expandNames, formatGroupResource, isSince, type Names } from '../../meta/index.ts';
-import type { RegistryOptions, ResourceDefinition } from '../../registry/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
 import { builtinResources, resourcesOf } from '../../resources/index.ts';
-import { StartError } from '../start-error.ts';
 import { type FeatureSettings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { servedReleases } from './release-flags.ts';
-import { isServed, runtimeProblem } from './runtime-config.ts';
+import { isServed } from './runtime-config.ts';
 
 type ApiSettings = FeatureSettings & Pick<ServerSettings, 'apiProfile' | 'runtimeConfig'>;
 
@@ -38,20 +37,4 @@ export function absentResources(settings: ApiSettings, names: Names): ReadonlySe
     versions.some(({ version }) => isServed(new Map(), { group: '', version, plural: '' })),
   );
   return new Set(stable.map((definition) => idOf(definition, names)).filter((id) => !served.has(id)));
-}
-
-/** The filter of served resources of `--runtime-config`. @throws StartError */
-export function resourceFilter(
-  { apiProfile, runtimeConfig: config }: ApiSettings,
-  names: Names,
-): NonNullable<RegistryOptions['serves']> {
-  const available = resourcesOf(apiProfile).map((definition) => ({
-    ...definition,
-    group: expandNames(definition.group, names),
-  }));
-  const problem = runtimeProblem(config, available);
-  if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  // Defined only where fake nodes report their usage.
-  const usage = `metrics.${names.domain}`;
-  return (group, version, plural) => group === usage || isServed(config, group, version, plural);
 }

@@ -102,7 +102,7 @@ export function convertManifest(kinds: Kinds, manifest: JsonObject, apiVersion: 
   const warnings = [
     ...differences(original, manifest)
       .filter(({ was, is, at }) => was === undefined && !isEmpty(is) && !isLeftOut(converted, object, at))
-      .filter(({ path }) => !lost.some((field) => path.startsWith(field.path)))
+      .filter(({ path }) => !lost.some((field) => isAtOrBelow(path, field.path)))
       .map(({ path, is }) => `${path}: set to ${shorten(stringifyJson(is), 100)}, the default of ${source.apiVersion}`),
     ...lost.map(({ path }) =>
       dropped.has(path)
@@ -208,6 +208,9 @@ function differences(is: Json, was: Json | undefined, at: Path = []): Difference
   if (jsonEqual(is, was)) return [];
   return [{ path: formatPath(at).replaceAll(/\[\d+\]/g, '[]'), at, is, was }];
 }
+
+const isAtOrBelow = (path: string, field: string): boolean =>
+  path.startsWith(field) && ['', '.', '['].includes(path.charAt(field.length));
 
 /** Whether a field of the first object is not in the second one. */
 const isLeftOut = (converted: JsonObject, object: JsonObject, at: Path): boolean =>

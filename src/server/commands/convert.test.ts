@@ -128,6 +128,23 @@ describe('orch convert', () => {
     expect(JSON.parse(text.slice(0, document.length))).toEqual(JSON.parse(document));
   });
 
+  it.each([
+    // Specification, "Removed API versions": the default of updateStrategy.type changed from OnDelete to RollingUpdate.
+    ['extensions/v1beta1', 'apps/v1', 'OnDelete'],
+    ['apps/v1', 'extensions/v1beta1', 'RollingUpdate'],
+  ])('writes the defaults of %s that %s does not have', async (apiVersion, outputVersion, type) => {
+    const metadata = { name: 'd', labels: { a: 'b' } };
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { selector: { matchLabels: { a: 'b' } }, template };
+    const daemons = { apiVersion, kind: 'DaemonSet', metadata, spec };
+    const { text, warnings } = await convert(JSON.stringify(daemons), outputVersion);
+    const { spec: written } = parseYaml(Buffer.from(text)).value as typeof daemons;
+    expect(written).toMatchObject({ ...spec, updateStrategy: { type } });
+    expect(warnings.filter((warning) => warning.includes('updateStrategy'))).toEqual([
+      expect.stringContaining(`the default of ${apiVersion}`),
+    ]);
+  });
+
   it('keeps what the other version lacks in an annotation, and restores it', async () => {
     const { text, warnings } = await convert(stringifyYaml(autoscaler), 'autoscaling/v2beta1');
     const older = parseYaml(Buffer.from(text)).value as typeof autoscaler;

@@ -67,6 +67,7 @@ describe('the built-in types', () => {
       'APIResponseCompression',
       'APIServerTracing',
       'AuthorizeNodeWithSelectors',
+      'CBORServingAndStorage',
       'DeclarativeValidation',
       'DeclarativeValidationTakeover',
       'ListFromCacheSnapshot',

@@ -83,7 +83,7 @@ const metric = async (server: OrchServer, name: string) =>
 
 describe('an authorization webhook', () => {
   it('decides by the flags, in version v1beta1, without query parameters but the timeout', async () => {
-    const { hook, kubeconfig } = await hookOf('hook', allows('jane'), { token: 'hidden-token' });
+    const { hook, kubeconfig } = await hookOf('hook', allows('jane'), { token: 'secret-of-a-webhook' });
     const server = await serverOf({ authorizationMode: 'Webhook,RBAC', authorizationWebhookConfigFile: kubeconfig });
     expect((await send(server, 'jane')).status).toBe(200);
     expect((await send(server, 'joe')).status).toBe(403);
@@ -93,7 +93,7 @@ describe('an authorization webhook', () => {
       ['authorization.k8s.io/v1beta1', 'jane', ['system:authenticated']],
       ['authorization.k8s.io/v1beta1', 'joe', ['system:authenticated']],
     ]);
-    expect(hook.calls[0]).toMatchObject({ url: '/hook?timeout=30s', authorization: 'Bearer hidden-token' });
+    expect(hook.calls[0]).toMatchObject({ url: '/hook?timeout=30s', authorization: 'Bearer secret-of-a-webhook' });
     expect(await metric(server, 'apiserver_authorization_decisions_total')).toEqual([
       'apiserver_authorization_decisions_total{decision="allowed",name="default",type="Webhook"} 1',
     ]);
@@ -101,8 +101,8 @@ describe('an authorization webhook', () => {
 
   it.each<[string, (hook: { readonly url: string }) => unknown, string]>([
     ['is broken', () => undefined, 'Post "URL/hook?timeout=1s": '],
-    ['answers junk', () => ({ status: 200, text: 'hidden junk' }), "couldn't get version/kind"],
-    ['refuses', () => ({ status: 403, text: 'hidden text' }), 'unknown'],
+    ['answers junk', () => ({ status: 200, text: 'secret-of-a-webhook junk' }), "couldn't get version/kind"],
+    ['refuses', () => ({ status: 403, text: 'secret-of-a-webhook text' }), 'unknown'],
     [
       'is never done',
       () => ({ status: 200, text: ' '.repeat(300_000), endless: true }),
@@ -120,7 +120,7 @@ describe('an authorization webhook', () => {
     for (const level of ['warn', 'info', 'error'] as const) {
       log[level] = (text: string, fields: object) => void lines.push(text + JSON.stringify(fields));
     }
-    const { hook, kubeconfig } = await hookOf('hook', () => answer(hook), { token: 'hidden-token' });
+    const { hook, kubeconfig } = await hookOf('hook', () => answer(hook), { token: 'secret-of-a-webhook' });
     const server = await serverOfFile(configuration(webhook('hook', kubeconfig, { timeout: '1s' }), rbac), { log });
     const failed = await send(server, 'jane', 'GET', '/api/v1/pods?a=<b>');
     expect(failed).toMatchObject({ status: 500, type: 'text/plain; charset=utf-8' });
@@ -131,7 +131,7 @@ describe('an authorization webhook', () => {
     expect((await send(server, 'jane', 'GET', '/version')).status).toBe(200);
     const told = [failed.text, ...lines, (await send(server, '', 'GET', '/metrics')).text].join('\n');
     expect(told).toContain('authorization failed');
-    expect(told).not.toContain('hidden');
+    expect(told).not.toContain('secret-of-a-webhook');
   });
 
   it('that fails under the policy Deny is the last one asked', async () => {

@@ -6,6 +6,7 @@ import { formatPem, isCertificate, pemBlocks } from '../../pki/index.ts';
 import type { FrontAuthorities } from '../certificates/trusted-authorities.ts';
 import { serverOfKubeconfig } from '../commands/remote-server.ts';
 import type { Log } from '../dependencies.ts';
+import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 
 /** The authorities that the server in front trusts, and how it names users to the servers behind it. */
 export interface FrontAuthentication extends FrontAuthorities {
@@ -27,7 +28,12 @@ export async function followFront(
   { kubeconfig, names, clock, log }: FollowOptions,
   use: (front: FrontAuthentication) => void,
 ): Promise<() => Promise<void>> {
-  const transport = httpsTransport(await serverOfKubeconfig('--authentication-kubeconfig', kubeconfig));
+  const { url } = await readWebhookConfig(setting, kubeconfig);
+  if (url.pathname !== '/') {
+    log.warn(`the config map ${configMapName} is not read: the server of ${setting} has a path`, {});
+    return async () => {};
+  }
+  const transport = httpsTransport(await serverOfKubeconfig(setting, kubeconfig));
   const client = createClient({ transport, apiDomain: names.domain });
   const stopping = new AbortController();
   const place = { apiVersion: 'v1', resource: 'configmaps', namespace: names.systemNamespace };
@@ -63,6 +69,7 @@ export async function followFront(
   };
 }
 
+const setting = '--authentication-kubeconfig';
 const configMapName = 'extension-apiserver-authentication';
 
 /** @throws Error that names the key */

@@ -78,15 +78,17 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): Serv
   };
   const reconcile = async () => {
     if (withdrawn) return;
-    try {
+    const reconcileService = async () => {
       const range = await ensureServiceCidr(options, warn);
       const target = targetOf(options);
-      await Promise.all([
-        range && ensureReadyCondition(options, range),
-        ensureService(options, target !== corrected),
-        renewEndpoint(),
-      ]);
+      await Promise.all([range && ensureReadyCondition(options, range), ensureService(options, target !== corrected)]);
       corrected = target;
+    };
+    try {
+      // A conflict about the service, as with another server that starts, does not leave out the endpoint.
+      const results = await Promise.allSettled([renewEndpoint(), reconcileService()]);
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     } catch (error) {
       // On a conflict another server has reconciled the object, or the next call will. Another server that starts at the
       // same time may have taken the address: a refusal is logged when it repeats.

@@ -15,8 +15,8 @@ export interface ServiceEndpointsOptions {
   readonly store: Store;
 }
 
-/** Maximum number of attempts when other servers write the objects, or leases change. */
-const maxRounds = 10;
+/** Maximum number of attempts when other servers write the objects, or leases change: many servers may start at once. */
+const maxRounds = 50;
 
 /**
  * Reconciles the objects with the leases. Every write is conditional on the resourceVersion that was read before the leases,

@@ -123,7 +123,6 @@ const floods: { readonly [name: string]: Flood } = {
 const scenario = (name: string, protocol: Protocol, title: string): Scenario => ({
   name,
   title,
-  sharesServer: true,
   attack: async ({ server, full }) => {
     for (const [what, flood] of Object.entries(floods)) {
       if ((flood.protocol ?? 'h2') === protocol) await sendFlood(server, what, flood, full);

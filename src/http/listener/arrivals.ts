@@ -8,7 +8,7 @@ interface Owned {
 /**
  * Starts requests. They begin on arrival while the time for long work in this turn of the event loop lasts and nobody
  * waits for it, and otherwise in the turns of their connections' owners, so that a burst of one user does not delay
- * others. Requests that their client resets meanwhile never start.
+ * others. The connections of an owner take turns. Requests that their client resets meanwhile never start.
  */
 export class Arrivals {
   readonly #scheduler: Pick<Scheduler, 'over' | 'turns'>;
@@ -36,6 +36,8 @@ export class Arrivals {
     while (queue.length > 0) {
       await turns.next();
       queue.shift()?.();
+      // A connection with one request does not wait for the many of another connection of its owner.
+      turns.goBehind?.();
     }
     this.#waiting.delete(connection);
   }

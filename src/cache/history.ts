@@ -27,6 +27,8 @@ const finalErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compact
 export class HistoryReader {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
+  /** Called after each commit that was offered. */
+  readonly #onOffered: () => void;
   readonly #directory: Directory;
   /** Members of the current read, and members that wait for the next read because this one has passed their position. */
   readonly #reading = new Set<HistoryMember>();
@@ -38,9 +40,10 @@ export class HistoryReader {
   #damageReported = false;
   #cancelStart: (() => void) | undefined;
 
-  constructor(options: CacheOptions, window: EventWindow) {
+  constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
     this.#options = options;
     this.#window = window;
+    this.#onOffered = onOffered;
     this.#directory = new Directory(options.indexedFields);
   }
 
@@ -126,6 +129,7 @@ export class HistoryReader {
       const current = entry && describe(entry);
       this.#directory.offer(new Change(revision, 0, current, previous && describe(previous), describeDeleted));
     }
+    this.#onOffered();
   }
 
   /** Ends the read. Its members continue on their own. */

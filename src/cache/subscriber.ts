@@ -28,6 +28,8 @@ export interface Hub {
   readonly open: Set<Subscriber>;
   /** Subscribers at the end of the window with a pending `next`; they continue with the next change. */
   readonly followers: Set<Subscriber>;
+  /** Subscribers with a pending `next` and new events, flushed once the commit has been offered to all. */
+  readonly awake: Subscriber[];
   /** Counters of replayed events and of subscribers that were too slow. */
   replayed: number;
   cutOff: number;
@@ -60,8 +62,6 @@ export class Subscriber implements Subscription, HistoryMember {
   #waiter: Waiter | undefined;
   #ended = false;
   #replaying = false;
-  /** Whether a pending `next` waits for its turn to take the queue. */
-  #delivering = false;
   /** The error with which the iteration ends once the queue is empty; undefined for a regular end. */
   #error: StatusError | undefined;
   /** `revision` after the end. */
@@ -119,14 +119,14 @@ export class Subscriber implements Subscription, HistoryMember {
     if (change.revision <= this.#position) return;
     const event = eventFor(this.selection, change);
     if (event === undefined) return;
-    if (!this.#hasRoom(event)) {
-      if (this.#source !== 'live') this.#pause(event.revision - 1);
-      else if (this.#waiter === undefined) this.#cutOff();
-      else this.#fallBehind(event.revision - 1);
+    // A subscriber with a pending `next` is not slow, however large the commit.
+    if (this.#waiter === undefined && !this.#hasRoom(event)) {
+      if (this.#source === 'live') this.#cutOff();
+      else this.#pause(event.revision - 1);
       return;
     }
+    if (this.#waiter !== undefined && this.#queue.length === 0) this.#hub.awake.push(this);
     this.#push(event);
-    if (this.#waiter !== undefined && !this.#delivering) void this.#deliver();
   }
 
   /** Continues after `revision`, up to which every change has been offered. */
@@ -156,10 +156,9 @@ export class Subscriber implements Subscription, HistoryMember {
     this.proceed(reached);
   }
 
-  /** Continues with what has been added to the window. */
+  /** Continues with a change after the end of the window. */
   follow(): void {
-    if (this.#source === 'none') this.proceed(this.#position);
-    else if (this.#waiter !== undefined) this.#read();
+    if (this.#waiter !== undefined) this.#read();
   }
 
   bookmark(): void {
@@ -225,34 +224,13 @@ export class Subscriber implements Subscription, HistoryMember {
     else this.#hub.followers.add(this);
   }
 
-  /** Resolves the pending `next` in a turn of the subscriber: writing the events to the client is its work. */
-  async #deliver(): Promise<void> {
-    this.#delivering = true;
-    await this.#turns.next();
-    this.#delivering = false;
-    this.flush();
-    // Watches are older than most requests of their user, which must not wait for all their events.
-    this.#turns.goBehind?.();
-  }
-
   #hasRoom(event: WatchEvent): boolean {
-    const isLive = this.#source === 'live';
-    const hasRoom = isLive
-      ? this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes
-      : this.#queue.length < historyEvents && this.#queuedBytes < historyBytes;
-    // A commit is never split, so that a client can resume from the revision of any event. A slow live one is ended.
-    if (hasRoom || (isLive && this.#waiter === undefined)) return hasRoom;
+    if (this.#source === 'live') {
+      return this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes;
+    }
+    if (this.#queue.length < historyEvents && this.#queuedBytes < historyBytes) return true;
+    // A commit is never split, so that a client can resume from the revision of any event.
     return this.#queue.at(-1)?.revision === event.revision;
-  }
-
-  /**
-   * Leaves the live changes, because the buffer is full before the turn of its delivery has come. This is not the fault of
-   * the client: once the commit is complete, it reads the changes after `revision` from the window.
-   */
-  #fallBehind(revision: number): void {
-    this.#leave();
-    this.#position = revision;
-    this.#hub.followers.add(this);
   }
 
   /** Leaves the history read because the buffer is full; `next` joins it again. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
-import { handLoop, step, stepsInSlice } from '../meta/testing/hand-loop.ts';
 import { type ListRange, openMemoryStore } from '../store/index.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { format, prefix, put, Reader, settle, setup } from './testing/objects.ts';
@@ -570,61 +569,19 @@ describe('a costly subscriber', () => {
   });
 });
 
-describe('the delivery of events', () => {
-  /** A subscription whose events take a step to write. */
-  async function read(subscription: Subscription, written: () => void): Promise<void> {
-    for await (const _ of subscription) written();
-  }
-
-  it('takes a turn of each subscriber: those of one user leave time for another', async () => {
-    const { store, cache } = await ready();
-    const loop = handLoop();
-    const written: string[] = [];
-    const subscribe = (owner: string) => {
-      const subscription = cache.subscribe({ after: cache.revision, bufferBytes, turns: loop.scheduler.turns(owner) });
-      void read(subscription, () => {
-        written.push(owner);
-        loop.spend(step);
-      });
-    };
-    for (let i = 0; i < 100; i++) subscribe('mallory');
-    subscribe('ann');
-    store.write([put('a/x', {})]);
+describe('many subscribers', () => {
+  it('are served in turns, each with all events in their order', async () => {
+    const { store, follow } = await ready();
+    const all = Array.from({ length: 1_100 }, () => follow({}));
     await settle();
-    expect(written).toEqual([]);
-    expect(await loop.turn()).toBe(stepsInSlice * step);
-    expect(written.indexOf('ann')).toBe(1);
-    while (!loop.idle) expect(await loop.turn()).toBeLessThanOrEqual(stepsInSlice * step);
-    expect(written).toHaveLength(101);
-  });
-
-  it('buffers no more than for a slow client until its turn comes, and then reads the window', async () => {
-    const { store, cache } = await ready();
-    const loop = handLoop();
-    const turns = loop.scheduler.turns('ann');
-    const received: string[][] = [];
-    const subscription = cache.subscribe({ after: cache.revision, bufferBytes: 3_000, turns });
-    const reading = (async () => {
-      for await (const events of subscription) received.push(events.map(format));
-    })();
-    expect(turns.over).toBe(false);
-    loop.spend(stepsInSlice * step);
-    const expected: string[] = [];
-    for (let i = 2; i < 22; i++) {
-      // Two changes in each commit.
-      store.write([put('a/x', { padding: 400 }), put('a/y', { padding: 400 })]);
-      expected.push(`${i === 2 ? 'ADDED' : 'MODIFIED'} a/x ${i}`, `${i === 2 ? 'ADDED' : 'MODIFIED'} a/y ${i}`);
-    }
-    expect([received, cache.counts.replayed]).toEqual([[], 0]);
-    while (received.flat().length < expected.length) await loop.turn();
-    expect(received.flat()).toEqual(expected);
-    expect(cache.counts.replayed).toBeGreaterThan(30);
-    store.write([put('a/z', {})]);
-    await loop.turn();
-    expect(received.at(-1)).toEqual(['ADDED a/z 22']);
-    expect(cache.counts.cutOff).toBe(0);
-    subscription.close();
-    await reading;
+    store.write([put('a/x', {})]);
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    const served = all.filter(({ received }) => received.length > 0).length;
+    expect(served).toBeGreaterThan(0);
+    expect(served).toBeLessThan(all.length / 2);
+    store.write([put('a/y', {})]);
+    await settle(20);
+    for (const { received } of all) expect(received).toEqual(['ADDED a/x 2', 'ADDED a/y 3']);
   });
 });
 
@@ -728,7 +685,7 @@ describe('a subscription', () => {
     const { value } = await subscription.next();
     expect(value?.map(format)).toEqual(['ADDED a/x 2', 'ADDED a/y 2', 'ADDED a/z 3']);
     await settle();
-    expect(waiting.batches).toEqual([3]);
+    expect(waiting.batches).toEqual([2, 1]);
   });
 
   it('ends when its buffer is full, without effect on others', async () => {

@@ -65,7 +65,6 @@ export function createHandler(options: HandlerOptions): Handler {
       // Authenticate.
       let user = await authenticateRequest(request, info.path, started, warn, annotations, options);
       progress.user = user;
-      request.identified?.(user.name);
       if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
       if (auditor !== undefined) stages.enter(Stage.audit);
       const turns = scheduler.turns(user.name);
@@ -85,8 +84,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
       const arrival = { request, info, resource, attributes };
       seat = findSeat(relay === undefined ? flowClass : relayedSeat(request, info), arrival);
-      const limited = isHealthCheck(info) ? undefined : flowClass;
-      reservation = new Reservation(metrics.inFlight, user, { flowClass: limited, seat, turns });
+      reservation = new Reservation(metrics.inFlight, user, isHealthCheck(info) ? undefined : flowClass, seat);
       const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
       if (entering !== undefined) await entering;
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
@@ -128,7 +126,7 @@ export function createHandler(options: HandlerOptions): Handler {
     // Respond. The request is in flight until the client has read the last byte.
     reservation?.leaveSeat();
     stages.enter(Stage.response);
-    return deliver(request, response, { reservation, user: progress.user }, (size, error) => {
+    return deliver(request, response, reservation, (size, error) => {
       reservation?.release();
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
@@ -172,16 +170,13 @@ type OnEnd = (size: number, error: unknown) => void;
 /** Longer responses are sent in chunks, and their unread bytes are counted (bytes). */
 const maxWholeBytes = 64 * 1024;
 
-/** To whom a response is counted. */
-interface Receiver {
-  readonly reservation: Reservation | undefined;
-  /** Undefined: not authenticated. */
-  readonly user: User | undefined;
-}
-
 /** Returns the response. Calls `onEnd` once the client has read it or has disconnected. */
-function deliver(request: ApiRequest, response: ApiResponse, receiver: Receiver, onEnd: OnEnd): ApiResponse {
-  const { reservation, user } = receiver;
+function deliver(
+  request: ApiRequest,
+  response: ApiResponse,
+  reservation: Reservation | undefined,
+  onEnd: OnEnd,
+): ApiResponse {
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
     const closed = () => onEnd(tunnel.bytesRead, undefined);
@@ -190,7 +185,7 @@ function deliver(request: ApiRequest, response: ApiResponse, receiver: Receiver,
     return response;
   }
   if (isStreamed(body) && request.method === 'HEAD' && response.headers['content-length'] !== undefined) {
-    return deliver(request, { ...response, body: emptyBody }, receiver, onEnd);
+    return deliver(request, { ...response, body: emptyBody }, reservation, onEnd);
   }
   if (isStreamed(body))
     return { ...response, body: trackBody(request, body[Symbol.asyncIterator](), reservation, onEnd) };
@@ -198,8 +193,7 @@ function deliver(request: ApiRequest, response: ApiResponse, receiver: Receiver,
   if (request.whenOver === undefined) onEnd(length, undefined);
   else if (length > maxWholeBytes && request.method !== 'HEAD') {
     const headers = { ...response.headers, 'content-length': String(length) };
-    const slices = pieces(body, scheduler.turns(user?.name ?? request.peer.address));
-    return { ...response, headers, body: trackBody(request, slices, reservation, onEnd) };
+    return { ...response, headers, body: trackBody(request, pieces(body), reservation, onEnd) };
   } else request.whenOver(() => onEnd(length, undefined));
   return request.method === 'HEAD' ? withoutBody(response, length) : response;
 }

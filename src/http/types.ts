@@ -23,8 +23,6 @@ export interface ApiRequest {
   /** The values of a header, one for each time it was sent; absent: none was sent twice. Throws 400 unless in UTF-8. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
-  /** Is told the authenticated user. The next requests of the same connection wait for the turns of that user. */
-  identified?(user: string): void;
   /**
    * The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. `count` is
    * told how much there is (bytes) before each piece is kept, and may throw a StatusError to refuse the body.

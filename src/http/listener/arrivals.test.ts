@@ -1,71 +1,42 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { handLoop, step, stepsInSlice } from '../../meta/testing/hand-loop.ts';
 import { Arrivals } from './arrivals.ts';
+import { LoopTurns } from './loop-turns.ts';
 
-/** Adds requests by their names, each of which takes a step, and records in which order they begin. */
+/** Adds requests by their names, and records in which order they begin. */
 function start() {
-  const loop = handLoop();
-  const arrivals = new Arrivals(loop.scheduler);
+  const arrivals = new Arrivals(new LoopTurns());
   const begun: string[] = [];
-  const add = (connection: { readonly owner: string }, name: string) =>
-    arrivals.add(connection, () => {
-      begun.push(name);
-      loop.spend(step);
-    });
-  return { loop, begun, add };
+  const add = (connection: object, name: string) => arrivals.add(connection, () => void begun.push(name));
+  return { begun, add };
 }
 
 const many = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name}${i}`);
 
-it('requests begin at once for the time of a slice, and all others in later turns', async () => {
-  const { loop, begun, add } = start();
-  const names = many('a', 4 * stepsInSlice);
-  for (const name of names) add({ owner: 'ann' }, name);
-  expect(begun).toEqual(names.slice(0, stepsInSlice));
-  for (let turn = 2; turn <= 4; turn++) {
-    expect(await loop.turn()).toBe(stepsInSlice * step);
-    expect(begun).toEqual(names.slice(0, turn * stepsInSlice));
-  }
+it('the first 64 requests of a turn begin at once, all others in later turns', async () => {
+  const { begun, add } = start();
+  const names = many('a', 100);
+  const connection = {};
+  for (const name of names) add(connection, name);
+  expect(begun).toEqual(names.slice(0, 64));
+  await expect.poll(() => begun).toEqual(names);
 });
 
-it('a request of one user begins before the many of another that have arrived earlier', async () => {
-  const { loop, begun, add } = start();
-  for (const name of many('a', 100)) add({ owner: 'mallory' }, name);
-  await loop.turn();
-  const before = begun.length;
-  add({ owner: 'ann' }, 'b');
-  await loop.turn();
-  expect(begun.slice(before, before + 2)).toContain('b');
+it('the requests that wait begin one of each connection after the other', async () => {
+  const { begun, add } = start();
+  const [first, second, third] = [{}, {}, {}];
+  for (const name of many('a', 66)) add(first, name);
+  for (const name of many('b', 3)) add(second, name);
+  add(third, 'c0');
+  expect(begun).toHaveLength(64);
+  await expect.poll(() => begun.slice(64)).toEqual(['a64', 'b0', 'c0', 'a65', 'b1', 'b2']);
 });
 
-it('a request begins before the many of another connection of its owner that have arrived earlier', async () => {
-  const { loop, begun, add } = start();
-  const busy = { owner: 'mallory' };
-  for (const name of many('a', 100)) add(busy, name);
-  await loop.turn();
-  const before = begun.length;
-  add({ owner: 'mallory' }, 'b');
-  await loop.turn();
-  expect(begun.slice(before, before + 2)).toContain('b');
-});
-
-it('the requests of a connection begin in their order, whoever its owner becomes', async () => {
-  const { loop, begun, add } = start();
-  loop.spend(0);
-  const connection = { owner: '192.0.2.1' };
-  for (const name of many('first', stepsInSlice)) add({ owner: 'mallory' }, name);
-  add(connection, 'a');
-  connection.owner = 'ann';
-  add(connection, 'b');
-  add(connection, 'c');
-  while (!loop.idle) await loop.turn();
-  expect(begun.slice(stepsInSlice)).toEqual(['a', 'b', 'c']);
-});
-
-it('requests that arrive while others wait for a turn do not overtake them', async () => {
-  const { loop, begun, add } = start();
-  for (const name of many('a', stepsInSlice + 1)) add({ owner: 'ann' }, name);
-  add({ owner: 'ann' }, 'b');
-  while (!loop.idle) await loop.turn();
-  expect(begun.slice(-2)).toEqual([`a${stepsInSlice}`, 'b']);
+it('each turn of the event loop begins some at once', async () => {
+  const { begun, add } = start();
+  for (const name of many('a', 64)) add({}, name);
+  await turn();
+  await turn();
+  for (const name of many('b', 65)) add({}, name);
+  expect(begun).toEqual([...many('a', 64), ...many('b', 64)]);
 });

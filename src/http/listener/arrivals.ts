@@ -1,44 +1,57 @@
-import type { Scheduler } from '../../meta/index.ts';
+import { serverTurns } from '../../meta/index.ts';
+import type { LoopTurns } from './loop-turns.ts';
 
-/** Whose connection it is: the user of its last authenticated request, or the address of the client before the first one. */
-interface Owned {
-  readonly owner: string;
-}
+/** Maximum number of requests, of all connections, that start on arrival in one turn of the event loop. */
+const maxPerTurn = 64;
 
 /**
- * Starts requests. They begin on arrival while the time for long work in this turn of the event loop lasts and nobody
- * waits for it, and otherwise in the turns of their connections' owners, so that a burst of one user does not delay
- * others. The connections of an owner take turns. Requests that their client resets meanwhile never start.
+ * Starts requests. Requests beyond {@link maxPerTurn} start in later turns of the event loop, one of each connection in
+ * turn, so that a burst does not delay others. Requests that their client resets meanwhile never start.
  */
 export class Arrivals {
-  readonly #scheduler: Pick<Scheduler, 'over' | 'turns'>;
-  /** In the order of their arrival. */
-  readonly #waiting = new Map<Owned, (() => void)[]>();
+  readonly #loop: LoopTurns;
+  readonly #waiting = new Map<object, (() => void)[]>();
+  #turn = -1;
+  #begun = 0;
+  #running = false;
 
-  constructor(scheduler: Pick<Scheduler, 'over' | 'turns'>) {
-    this.#scheduler = scheduler;
+  constructor(loop: LoopTurns) {
+    this.#loop = loop;
   }
 
   /** Calls `begin`, which must not throw, now or in a later turn. Requests of a connection begin in their order. */
-  add(connection: Owned, begin: () => void): void {
+  add(connection: object, begin: () => void): void {
     const queue = this.#waiting.get(connection);
     if (queue !== undefined) queue.push(begin);
-    else if (!this.#scheduler.over) begin();
+    else if (this.#hasRoom()) begin();
     else {
       this.#waiting.set(connection, [begin]);
-      void this.#beginInTurns(connection);
+      if (!this.#running) void this.#run();
     }
   }
 
-  async #beginInTurns(connection: Owned): Promise<void> {
-    const queue = this.#waiting.get(connection) as (() => void)[];
-    const turns = this.#scheduler.turns(connection.owner);
-    while (queue.length > 0) {
-      await turns.next();
-      queue.shift()?.();
-      // A connection with one request does not wait for the many of another connection of its owner.
-      turns.goBehind?.();
+  #hasRoom(): boolean {
+    const { current } = this.#loop;
+    if (current !== this.#turn) {
+      this.#turn = current;
+      this.#begun = 0;
     }
-    this.#waiting.delete(connection);
+    return this.#begun++ < maxPerTurn;
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    const turns = serverTurns();
+    await turns.next();
+    for (const [connection, queue] of this.#waiting) {
+      const begin = queue.shift() as () => void;
+      this.#waiting.delete(connection);
+      if (queue.length > 0) this.#waiting.set(connection, queue);
+      begin();
+      // What the handlers do next is part of the turn.
+      await Promise.resolve();
+      if (turns.over) await turns.next();
+    }
+    this.#running = false;
   }
 }

@@ -13,8 +13,6 @@ import { Rounds } from './rounds.ts';
 /** One accepted connection, of either protocol. */
 export interface Connection {
   readonly peer: Peer;
-  /** The user of its last authenticated request; the address of the client before the first one. */
-  owner: string;
   /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
   readonly requests: ReadonlySet<NodeRequest>;
   begin(request: NodeRequest): void;
@@ -134,10 +132,8 @@ function createConnection(
     clock.after(tellMs, () => socket.destroy());
   };
   const input = new InputLimits({ pause: () => reading.pause(), exceed }, clock, loop);
-  const peer = peerOf(socket);
   const connection: Connection = {
-    peer,
-    owner: peer.address,
+    peer: peerOf(socket),
     requests,
     begin(request) {
       requests.add(request);

@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Clock, encodeText, scheduler } from '../../meta/index.ts';
+import { type Clock, encodeText } from '../../meta/index.ts';
 import { FairLimit } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ConnectionCounts } from '../metrics/request-metrics.ts';
@@ -76,7 +76,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = createConnections({ clock, loop, exceeded: () => void counts.flooded++ });
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
-  const arrivals = new Arrivals(scheduler);
+  const arrivals = new Arrivals(loop);
   accept(server, { ...options, limits, connections, arrivals, bodies, counts });
   await bind(server, options);
   const bound = server.address() as AddressInfo;
@@ -122,7 +122,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }
   };
   const places = new FairLimit(limits.connections);
-  const handshakes = new Handshakes(clock, scheduler);
+  const handshakes = new Handshakes(clock);
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     if (!places.tryTake(remoteAddress, 1)) {

@@ -16,7 +16,7 @@ function start(bodyMs: number) {
   };
   const request = new NodeRequest(
     message as unknown as IncomingMessage,
-    { peer: { address: '', certificate: undefined }, owner: '', received: () => {} },
+    { peer: { address: '', certificate: undefined }, received: () => {} },
     { clock: { now: () => 0, monotonic: () => 0, after }, bodyMs, pace: { bytes: 1_000, ms: 100 } },
   );
   const span = async (bytes: number) => {

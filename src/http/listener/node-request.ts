@@ -18,8 +18,6 @@ export interface NodeRequestOptions {
 /** The connection of a request. */
 export interface Sender {
   readonly peer: Peer;
-  /** Whose requests it sends. */
-  owner: string;
   /** Is told of each piece of a body. */
   received(bytes: number): void;
 }
@@ -61,10 +59,6 @@ export class NodeRequest implements ApiRequest {
   whenOver(listener: () => void): void {
     if (this.#over) listener();
     else this.#listeners.push(listener);
-  }
-
-  identified(user: string): void {
-    this.#sender.owner = user;
   }
 
   get headers(): RequestHeaders {

@@ -18,7 +18,7 @@ export interface RequestHeaderSettings {
 }
 
 export interface RequestHeaderOptions extends ClientCertificateOptions {
-  /** The settings of now. */
+  /** The current settings. */
   readonly settings: () => RequestHeaderSettings;
 }
 
@@ -31,7 +31,7 @@ const standard: RequestHeaderNames = {
 
 /**
  * Whether a header, by its lower-case name, says who the user is: nobody behind the authentication may see it. The
- * standard names always do. Some servers read an underscore as a hyphen. `settings`: those of now.
+ * standard names always do. Some servers read an underscore as a hyphen. `settings`: the current ones.
  */
 export function identityHeaders(settings: () => RequestHeaderSettings): (name: string) => boolean {
   let known: RequestHeaderSettings | undefined;

@@ -28,10 +28,10 @@ const maxRemembered = 1024;
 const idleCredit = 5;
 
 /**
- * The seats that a level has in addition to its own, as a part of these: idle queues that have used less than their share
- * start a request on them at once, so that it need not wait until one of a busy user ends.
+ * The extra seats of a level, as a part of its own ones. An idle queue that has used less than its share starts a request on
+ * one of them at once, instead of waiting until a request of a busy user ends.
  */
-const extraSeats = 0.1;
+const extraPart = 0.1;
 
 type Hands = Map<string, readonly Queue[]>;
 
@@ -354,7 +354,7 @@ export class QueueSet {
   /** Whether a request starts on an extra seat. */
   #mayExceed({ seats }: FlowRequest, queue: Queue): boolean {
     const isIdle = queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0;
-    const fits = seats === 1 && this.#seatsInUse < this.#limit + Math.floor(extraSeats * this.#limit);
+    const fits = seats === 1 && this.#seatsInUse < this.#limit + Math.floor(extraPart * this.#limit);
     return isIdle && fits && queue.nextDispatchR <= this.#currentR;
   }
 

@@ -30,11 +30,10 @@ export function olderScale(groupVersion: string): Subresource {
     schema,
     projection: {
       ...projection,
-      read: (object) => ({
-        ...projection.read(object),
-        apiVersion: groupVersion,
-        status: statusOf(object, projection.read(object)),
-      }),
+      read: (object) => {
+        const shown = projection.read(object);
+        return { ...shown, apiVersion: groupVersion, status: statusOf(object, shown) };
+      },
     },
   };
 }

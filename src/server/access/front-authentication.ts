@@ -4,7 +4,7 @@ import { createClient, httpsTransport, reflect } from '../../client/index.ts';
 import { type ApiObject, at, type Clock, type Json, type Names } from '../../meta/index.ts';
 import { formatPem, isCertificate, pemBlocks } from '../../pki/index.ts';
 import type { FrontAuthorities } from '../certificates/trusted-authorities.ts';
-import { serverOfKubeconfig } from '../commands/remote-server.ts';
+import { httpsOptionsOf } from '../commands/remote-server.ts';
 import type { Log } from '../dependencies.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 
@@ -28,12 +28,12 @@ export async function followFront(
   { kubeconfig, names, clock, log }: FollowOptions,
   use: (front: FrontAuthentication) => void,
 ): Promise<() => Promise<void>> {
-  const { url } = await readWebhookConfig(setting, kubeconfig);
-  if (url.pathname !== '/') {
+  const config = await readWebhookConfig(setting, kubeconfig);
+  if (config.url.pathname !== '/') {
     log.warn(`the config map ${configMapName} is not read: the server of ${setting} has a path`, {});
     return async () => {};
   }
-  const transport = httpsTransport(await serverOfKubeconfig(setting, kubeconfig));
+  const transport = httpsTransport(httpsOptionsOf(config));
   const client = createClient({ transport, apiDomain: names.domain });
   const stopping = new AbortController();
   const place = { apiVersion: 'v1', resource: 'configmaps', namespace: names.systemNamespace };

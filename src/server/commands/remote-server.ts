@@ -3,14 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, HttpsOptions } from '../../client/index.ts';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import { StartError, systemReason } from '../start-error.ts';
-import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
+import { readWebhookConfig, type WebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 
 /** Reads the server and the credentials from the kubeconfig of a setting, such as `--kubeconfig`. @throws StartError */
 export async function serverOfKubeconfig(setting: string, path: string): Promise<HttpsOptions> {
-  const { url, ca, serverName, skipVerify, cert, key, authorization } = await readWebhookConfig(setting, path);
-  if (url.pathname !== '/') {
+  const config = await readWebhookConfig(setting, path);
+  if (config.url.pathname !== '/') {
     throw new StartError(`${setting}=${JSON.stringify(path)}: the server must be a URL without a path`);
   }
+  return httpsOptionsOf(config);
+}
+
+/** The server and the credentials of a kubeconfig, without the path of its URL. */
+export function httpsOptionsOf(config: WebhookConfig): HttpsOptions {
+  const { url, ca, serverName, skipVerify, cert, key, authorization } = config;
   return {
     server: url.origin,
     skipVerify,

@@ -33,7 +33,7 @@ export class Sequence {
   #lockFile: number | undefined;
   /** The count of transactions in the files; null before the first one. */
   #count: number | null = null;
-  /** The number of the last transaction. */
+  /** The number of the last transaction, which LMDB has in its lock file. */
   #number = 0n;
   #writing = false;
 
@@ -79,17 +79,19 @@ export class Sequence {
     }
   }
 
-  /** Makes reads see the last transaction. Fails as `unavailable` during a transaction that has to find out itself. */
+  /**
+   * Corrects the number if it went back, so that reads see the last transaction. Fails as `unavailable` if a transaction is
+   * being written, which fails on its condition and is repeated.
+   */
   check(): void {
     if (this.#lockFile !== undefined && this.#storedNumber < this.#number) this.correct();
   }
 
-  /** Makes LMDB see the last transaction in the files. */
+  /** Sets the number in the lock file to that of the last transaction in the files. */
   correct(): void {
     const table = this.#opened;
+    if (this.#writing || this.#storedNumber === 0n || this.#lockFile === undefined) throw openedByOther(this.#path);
     const { lastTxnId } = table.getStats() as { lastTxnId: number };
-    const stored = this.#storedNumber;
-    if (this.#writing || stored === 0n || this.#lockFile === undefined) throw openedByOther(this.#path);
     this.#number = BigInt(lastTxnId);
     this.#head.writeBigUInt64LE(this.#number, numberAt);
     writeSync(this.#lockFile, this.#head, numberAt, 8, numberAt);

@@ -4,7 +4,8 @@ import type { ResourceDefinition } from '../registry/index.ts';
 import { builtinGroups, builtinResources, metricsResources } from './index.ts';
 
 const root = new URL('.', import.meta.url);
-const shared = ['pod-template', 'shared', 'testing', 'types'];
+/** Folders that hold no kinds of a group. */
+const others = ['older', 'pod-template', 'shared', 'testing'];
 
 const isDefinition = (value: unknown): value is ResourceDefinition =>
   typeof value === 'object' && value !== null && 'plural' in value && 'versions' in value;
@@ -12,7 +13,7 @@ const isDefinition = (value: unknown): value is ResourceDefinition =>
 /** Every definition that a file of a group's folder exports, with the name of the file. */
 async function definedResources(): Promise<[file: string, definition: ResourceDefinition][]> {
   const folders = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !shared.includes(entry.name))
+    .filter((entry) => entry.isDirectory() && !others.includes(entry.name))
     .map(({ name }) => name);
   const files = folders.flatMap((folder) =>
     readdirSync(new URL(`${folder}/`, root))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import type { JsonObject, Turns } from '../../meta/index.ts';
 import { delivered } from '../../store/testing/late-store.ts';
 import { type Representation, representEvent, type StreamEvent, type Target } from '../index.ts';
 import { type Bench, bench, failure, merge, note, optionsOf, type QueryTexts, remove } from '../testing/fixtures.ts';
@@ -222,7 +222,9 @@ describe('streaming list', () => {
   it('sends a large state in batches', async () => {
     const made = bench(streaming);
     await Promise.all(Array.from({ length: 600 }, (_, i) => made.create('configmaps', note(`n${i}`))));
-    const stream = await made.registry.watch(made.target('configmaps'), options);
+    // A turn that ends would end a batch as well.
+    const turns: Turns = { over: false, next: () => Promise.resolve() };
+    const stream = await made.registry.watch(made.target('configmaps'), { ...options, turns });
     const sizes: number[] = [];
     for await (const events of stream) {
       sizes.push(events.length);

@@ -28,6 +28,8 @@ export interface CachedObject {
   sizeOf?: object | undefined;
   /** The object of a custom resource after conversion by a webhook; stored here for the same reason as `cells`. */
   converted?: CachedObject | undefined;
+  /** It is stored in another form than `bytes`: in another version, or as another server writes it. */
+  readonly foreign?: true;
 }
 
 export interface CacheOptions {

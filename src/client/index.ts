@@ -59,6 +59,7 @@ export type {
 } from './kinds/kind-client.ts';
 export { metadataOnly } from './kinds/metadata-only.ts';
 export { controllerReference, groupOf } from './kinds/owner-references.ts';
+export { pagesOf } from './kinds/pages.ts';
 export type { Place } from './kinds/place.ts';
 export type {
   ApplyOptions,

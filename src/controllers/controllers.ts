@@ -24,6 +24,7 @@ import { volumeBinderController } from './storage/binder/controller.ts';
 import { claimProtectionController } from './storage/claim-protection.ts';
 import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
 import { volumeProtectionController } from './storage/volume-protection.ts';
+import { storageVersionMigrator } from './storage-version-migrator.ts';
 import type { Controller } from './types.ts';
 import { cronJobController } from './workloads/cron-jobs/controller.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
@@ -64,6 +65,7 @@ export const allControllers: readonly Controller[] = [
   taintEvictionController,
   ttlController,
   policyStatusController,
+  storageVersionMigrator,
   secretTokenController,
   certificateSigner,
   certificateApprover,

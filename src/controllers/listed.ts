@@ -37,6 +37,7 @@ export const listedControllers: readonly ListedController[] = [
   { name: 'taint-eviction-controller' },
   { name: 'ttl-controller', formerName: 'ttl' },
   { name: 'validatingadmissionpolicy-status-controller', formerName: 'validatingadmissionpolicy-status' },
+  { name: 'storage-version-migrator-controller', formerName: 'svm' },
   { name: 'serviceaccount-token-controller', formerName: 'serviceaccount-token' },
   { name: 'certificatesigningrequest-signing-controller', formerName: 'csrsigning' },
   { name: 'certificatesigningrequest-approving-controller', formerName: 'csrapproving' },

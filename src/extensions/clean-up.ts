@@ -150,11 +150,3 @@ async function removeFinalizer({ registry, names, stopped }: CleanUpOptions, nam
     }
   }
 }
-
-/** Writes every object of a resource in the form in which objects are stored now, where it has another one. */
-export async function migrateStorage(registry: Registry, resource: Resource): Promise<void> {
-  const id = formatGroupResource(resource.id);
-  for (const { namespace, name } of (await listOf(registry, resource)).items) {
-    await registry.objects.guaranteedUpdate(id, namespace, name, () => {}).catch(unlessGone);
-  }
-}

@@ -7,7 +7,6 @@ import { failure, how, names, optionsOf, remove } from '../registry/testing/fixt
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { migrateStorage } from './clean-up.ts';
 import { CustomResources } from './controller.ts';
 import { defineAnything } from './testing/define.ts';
 
@@ -376,26 +375,5 @@ describe('servers over one store', () => {
     await one.stop();
     const two = await serve(one.store);
     expect(['alphas', 'betas', 'gammas'].map((plural) => two.serves(plural))).toEqual([true, true, true]);
-  });
-});
-
-describe('the migration of stored objects', () => {
-  it('writes them in the storage version, once', async () => {
-    const { define, make, patch, registry, store } = await serve();
-    await define(definition('alpha', {}, { versions: [version('v1'), version('v2')] }));
-    for (const name of ['a', 'b']) await make('alphas', name);
-    await patch('alphas.ref.example.com', {
-      spec: { versions: [version('v1', { storage: false }), version('v2', { storage: true })] },
-    });
-    await make('alphas', 'c', {}, 'v2');
-    const resource = registry.resourceOf('alphas.ref.example.com')!;
-    await migrateStorage(registry, resource);
-    const { entries } = await store.list({ prefix: '/ref.example.com/alphas/' });
-    expect(entries.map(({ value }) => (JSON.parse(Buffer.from(value).toString()) as ApiObject).apiVersion)).toEqual(
-      Array(3).fill('ref.example.com/v2'),
-    );
-    const revision = await store.revision();
-    await migrateStorage(registry, resource);
-    expect(await store.revision()).toBe(revision);
   });
 });

@@ -25,6 +25,7 @@ import { IPAddress, ServiceCIDR } from '../../types/networking-v1.ts';
 import { PodDisruptionBudget } from '../../types/policy-v1.ts';
 import { ClusterRole } from '../../types/rbac-v1.ts';
 import { StorageClass } from '../../types/storage-v1.ts';
+import { StorageVersionMigration } from '../../types/storagemigration-v1alpha1.ts';
 import { kindOf } from './kind.ts';
 
 export const certificateSigningRequests = kindOf(
@@ -61,6 +62,12 @@ export const serviceCidrs = kindOf(ServiceCIDR, 'networking.{domain}/v1', 'servi
 export const services = kindOf(Service, 'v1', 'services');
 export const statefulSets = kindOf(StatefulSet, 'apps/v1', 'statefulsets');
 export const storageClasses = kindOf(StorageClass, 'storage.{domain}/v1', 'storageclasses', 'Cluster');
+export const storageVersionMigrations = kindOf(
+  StorageVersionMigration,
+  'storagemigration.{domain}/v1alpha1',
+  'storageversionmigrations',
+  'Cluster',
+);
 export const validatingAdmissionPolicies = kindOf(
   ValidatingAdmissionPolicy,
   'admissionregistration.{domain}/v1',

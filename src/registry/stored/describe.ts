@@ -224,11 +224,11 @@ function selectableText({ fields }: ObjectFormat, bytes: ByteString): ByteString
 }
 
 /**
- * Whether the stored bytes are those that a write of `old` would store, whose cached form is `held`: another process, or an
- * earlier version, may have written them in another form.
+ * Whether the stored bytes of `cached`, which is `old` as an object, are those that a write of it would store: another
+ * process, or an earlier version, may have written them in another form.
  */
 export function* isCanonical(format: ObjectFormat, old: ApiObject, cached: CachedObject): Steps<boolean> {
-  if (format.foreign.get(cached.key) === cached.revision) return false;
+  if (cached.foreign === true) return false;
   const text = yield* storedTextInSteps(format, old);
   const stored = encodeText(text);
   return isStored(
@@ -274,8 +274,10 @@ function describeForeign(
       const found = changed ? -1 : behindUid(head, view);
       const value = found > 0 ? view : Buffer.from(cachedText(format, object, apiVersion));
       const at = found > 0 ? found : behindUid(head, value);
-      if (at !== found) remember(format.foreign, entry);
-      if (at > 0) return describeView(format, entry, value, at, object);
+      if (at > 0) {
+        const cached = describeView(format, entry, value, at, object);
+        return at === found ? cached : { ...cached, foreign: true };
+      }
     }
   } catch {
     // Corrupt.
@@ -301,18 +303,14 @@ function unconvertedHead({ kind, apiVersion, head, custom }: ObjectFormat, store
   return found !== head && found.startsWith(group) && found.endsWith(headEnd) ? found : undefined;
 }
 
-/** Maximum number of keys that are kept. When there are more, all are dropped: reported again, or stored as they are. */
+/** Maximum number of corrupt objects that are remembered. When there are more, all are forgotten and reported again. */
 const maxRemembered = 1_000;
-
-function remember(revisions: Map<string, number>, { key, revision }: Pick<Entry, 'key' | 'revision'>): void {
-  if (revisions.size >= maxRemembered) revisions.clear();
-  revisions.set(key, revision);
-}
 
 function describeCorrupt(format: ObjectFormat, { key, revision }: Entry): CachedObject {
   const { corrupt, report } = format;
   if (corrupt.get(key) !== revision) {
-    remember(corrupt, { key, revision });
+    if (corrupt.size >= maxRemembered) corrupt.clear();
+    corrupt.set(key, revision);
     report(key, revision);
   }
   const object = named(format, key, revision, '' as ByteString);

@@ -28,8 +28,6 @@ export interface ObjectFormat {
   readonly pendingCommits: Map<string, PendingCommit>;
   /** Objects that could not be read: the revision that was reported last, by key. */
   readonly corrupt: Map<string, number>;
-  /** Objects that are cached in another form than they are stored in: their revision, by key. */
-  readonly foreign: Map<string, number>;
   readonly report: CorruptReport;
   readonly shared: SharedState;
 }
@@ -103,7 +101,6 @@ export function formatOf(kind: string, apiVersion: string, options: FormatOption
       custom === undefined ? apiVersion : apiVersion.slice(0, apiVersion.indexOf('/') + 1) + custom.version,
     pendingCommits: new Map(),
     corrupt: new Map(),
-    foreign: new Map(),
   };
 }
 

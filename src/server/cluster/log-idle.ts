@@ -15,7 +15,7 @@ export function logIdle({ settings, names, log }: IdleOptions, absent: ReadonlyS
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
   const idle = new Set(idlePlugins(absent, names));
   const plugins = enabledPlugins(enabled, disabled).filter((name) => idle.has(name));
-  const controllers = idleControllers(settings, names).map(({ name }) => name);
+  const controllers = idleControllers(settings, names, (resource) => !absent.has(resource)).map(({ name }) => name);
   if (plugins.length + controllers.length === 0) return;
   log.info('resources are not served: what needs them does not run', { resources: [...absent], controllers, plugins });
 }

@@ -31,7 +31,7 @@ import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
 import { fakeNodeCount } from '../settings/fake-nodes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
-import { absentResources } from '../settings/served-resources.ts';
+import { servedResources } from '../settings/served-resources.ts';
 import { gitVersion, version } from '../version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
@@ -64,19 +64,25 @@ interface ServerControllers {
   readonly stop: () => Promise<void>;
 }
 
-/** The enabled controllers whose kinds are not all served. */
-export function idleControllers(settings: ServerSettings, names: Names): Controller[] {
-  const absent = absentResources(settings, names);
-  const isAbsent = ({ apiVersion, resource }: KindPlace) => {
+/** The enabled controllers that need a resource for which `isServed` is false, such as `deployments.apps`. */
+export function idleControllers(
+  { controllers }: ServerSettings,
+  names: Names,
+  isServed: (resource: string) => boolean,
+): Controller[] {
+  const idOf = ({ apiVersion, resource }: KindPlace) => {
     const { group = '' } = parseGroupVersion(expandNames(apiVersion, names)) ?? {};
-    return absent.has(formatGroupResource({ group, resource }));
+    return formatGroupResource({ group, resource });
   };
-  return allControllers.filter(({ name, needs = [] }) => settings.controllers.has(name) && needs.some(isAbsent));
+  return allControllers.filter(
+    ({ name, needs = [] }) => controllers.has(name) && !needs.every((kind) => isServed(idOf(kind))),
+  );
 }
 
 /** The enabled controllers that have something to do. */
 function controllersOf(settings: ServerSettings, names: Names): Controller[] {
-  const idle = new Set(idleControllers(settings, names));
+  const served = servedResources(settings, names);
+  const idle = new Set(idleControllers(settings, names, (resource) => served.has(resource)));
   const on = allControllers.filter((one) => settings.controllers.has(one.name) && !idle.has(one));
   const count = fakeNodeCount(settings);
   return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];

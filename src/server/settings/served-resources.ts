@@ -12,7 +12,7 @@ const idOf = ({ group, plural }: ResourceDefinition, names: Names): string =>
   formatGroupResource({ group: expandNames(group, names), resource: plural });
 
 /** The built-in resources that are served in at least one version, such as `deployments.apps`. */
-function servedResources(settings: ApiSettings, names: Names): ReadonlySet<string> {
+export function servedResources(settings: ApiSettings, names: Names): ReadonlySet<string> {
   const { apiProfile, runtimeConfig } = settings;
   const { emulated } = servedReleases(settings);
   const features = resolveFeatures(settings);

@@ -20,6 +20,8 @@ export interface StoredKind {
   readonly id: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** The `apiVersion` in which a server stores objects. */
+  readonly storageVersion: string;
   /** The types of stored objects, by `apiVersion`. */
   readonly types: ReadonlyMap<string, CompiledType>;
   /** Validates a decoded custom object against the schema of its definition. */
@@ -40,6 +42,7 @@ export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
       id: existing?.id ?? formatGroupResource(id),
       kind: definition.kind,
       namespaced: definition.namespaced,
+      storageVersion: storageVersion.apiVersion,
       types: new Map([...(existing?.types ?? []), ...others, [storageVersion.apiVersion, storageVersion.type]]),
     });
   }
@@ -57,6 +60,7 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
       id: formatGroupResource({ group: any.group, resource: any.plural }),
       kind: any.kind,
       namespaced: any.namespaced,
+      storageVersion: formatGroupVersion({ group: any.group, version: any.custom?.version ?? '' }),
       types: new Map(
         any.versions.flatMap(({ version, type }) =>
           type === undefined ? [] : [[formatGroupVersion({ group: any.group, version }), type]],

@@ -31,12 +31,15 @@ export class ObjectCheck {
     this.#namespaces = namespaces;
   }
 
-  /** Returns whether the value is an object of the kind. `place` is the key without the prefix of the kind. */
-  check(kind: StoredKind, key: string, place: string, value: Uint8Array): boolean {
+  /**
+   * Returns the `apiVersion` of the value; undefined when it is not an object of the kind. `place` is the key without the
+   * prefix of the kind.
+   */
+  check(kind: StoredKind, key: string, place: string, value: Uint8Array): string | undefined {
     const decoded = decode(kind, value);
     if ('problem' in decoded) {
       this.#findings.add('object', key, decoded.problem);
-      return false;
+      return undefined;
     }
     const { object, unknown } = decoded;
     for (const field of unknown) {
@@ -46,7 +49,7 @@ export class ObjectCheck {
       this.#findings.add('schema', key, `${field}: ${message}`);
     }
     this.#identify(kind, key, place, object);
-    return true;
+    return object.apiVersion;
   }
 
   /** Checks the references between the objects. */

@@ -125,6 +125,35 @@ it('finds nothing wrong with what a server has written', async () => {
   expect(checked.resources.get('secrets')).toBe(1);
 });
 
+const budgetIn = (apiVersion: string) =>
+  JSON.stringify({
+    kind: 'PodDisruptionBudget',
+    apiVersion,
+    metadata: { name: 'web', namespace: 'default', uid: '00000000-0000-4000-8000-000000000001' },
+    spec: { minAvailable: 1, selector: {} },
+  });
+const budget = '/poddisruptionbudgets/default/web';
+
+it('counts objects that are stored in an older version, and finds nothing wrong with them', async () => {
+  const oldBox = text(box).replace('example.com/v1', 'example.com/v1alpha1');
+  const name = '/apiextensions.k8s.io/customresourcedefinitions/boxes.example.com';
+  const definition = JSON.parse(text(name)) as { spec: { versions: { name: string; storage: boolean }[] } };
+  const [version] = definition.spec.versions;
+  definition.spec.versions.push({ ...version, name: 'v1alpha1', storage: false });
+  const { checked, kept } = await found(
+    changed({ [budget]: budgetIn('policy/v1beta1'), [box]: oldBox, [name]: JSON.stringify(definition) }),
+  );
+  expect(kept).toEqual([]);
+  expect(checked.older.json()).toEqual({
+    'boxes.example.com': { 'example.com/v1alpha1': 1 },
+    'poddisruptionbudgets.policy': { 'policy/v1beta1': 1 },
+  });
+  expect(checked.older.lines()).toEqual([
+    '1 boxes.example.com (example.com/v1alpha1)',
+    '1 poddisruptionbudgets.policy (policy/v1beta1)',
+  ]);
+});
+
 it('looks into encrypted values only with their keys', async () => {
   const { kept, checked } = await found(entries, null);
   expect(kept).toContainEqual([
@@ -145,6 +174,13 @@ interface Fault {
 }
 
 const faults: readonly Fault[] = [
+  {
+    check: 'object',
+    what: 'an object of a version that its kind has never had',
+    of: () => changed({ [budget]: budgetIn('policy/v1alpha1') }),
+    key: budget,
+    message: /^it is of "policy\/v1alpha1" "PodDisruptionBudget" and not of .*policy\/v1beta1 PodDisruptionBudget/,
+  },
   {
     check: 'revision',
     what: 'a revision that has not been reached',

@@ -1,26 +1,19 @@
 import { blockPrefix, repair } from '../../allocation/index.ts';
-import {
-  defaultDomain,
-  type Features,
-  featureGates,
-  formatGroupResource,
-  type Names,
-  namesFor,
-} from '../../meta/index.ts';
-import { createRegistry, type Registry, resourceFinder } from '../../registry/index.ts';
+import { defaultDomain, formatGroupResource, type Names, namesFor } from '../../meta/index.ts';
+import { type Registry, resourceFinder } from '../../registry/index.ts';
 import { builtinResources } from '../../resources/index.ts';
-import { type Entry, EntryDigest, openMemoryStore, type Store, type StoreSnapshot } from '../../store/index.ts';
+import { type Entry, EntryDigest, type Store, type StoreSnapshot } from '../../store/index.ts';
 import { secretsPrefix } from '../certificates/stored-keys.ts';
-import { systemClock } from '../clock.ts';
 import { classPrefix, domainOfClass, identityKey, readIdentity } from '../cluster/cluster-identity.ts';
 import { leasePrefix } from '../cluster/endpoint-leases.ts';
 import type { Progress } from '../commands/progress.ts';
-import { systemRandom } from '../random.ts';
 import { StartError } from '../start-error.ts';
 import type { Findings } from './check-findings.ts';
 import { builtinKinds, customKind, type StoredKind } from './check-kinds.ts';
 import { decode, ObjectCheck } from './check-objects.ts';
 import { openValues, type ReadValue } from './check-values.ts';
+import { openOfflineRegistry } from './offline-registry.ts';
+import { VersionCounts } from './version-counts.ts';
 
 /** The result of a check. */
 export interface CheckedStore {
@@ -29,6 +22,8 @@ export interface CheckedStore {
   readonly digest: string;
   /** The number of objects by resource, such as `deployments.apps`. */
   readonly resources: ReadonlyMap<string, number>;
+  /** Those that are stored in another version than the storage version. */
+  readonly older: VersionCounts;
 }
 
 export interface CheckOptions {
@@ -49,17 +44,15 @@ export async function checkStore(options: CheckOptions): Promise<CheckedStore> {
   const survey = await surveyOf(options);
   const { digest, entries } = survey;
   const names = namesFor(survey.domain ?? defaultDomain);
-  const store = openMemoryStore({ clock: systemClock, historyMs: 0 });
-  const registry = emptyRegistry(store, names);
+  const { registry, store, close } = await openOfflineRegistry(names);
   const values = await openValues(options, names);
   try {
-    const resources = await checkEntries(options, survey, { names, registry, store, read: values.read });
+    const counts = await checkEntries(options, survey, { names, registry, store, read: values.read });
     await checkAllocations(options.findings, store, registry, names);
-    return { entries, digest, resources };
+    return { entries, digest, ...counts };
   } finally {
     values.close();
-    registry.close();
-    await store.close();
+    await close();
   }
 }
 
@@ -118,22 +111,6 @@ function note(survey: Survey, entry: Entry, findings: Findings): void {
   }
 }
 
-/** A registry with every built-in resource in every version, independent of feature gates, over an empty store. */
-function emptyRegistry(store: Store, names: Names): Registry {
-  const features = Object.fromEntries(Object.keys(featureGates).map((name) => [name, true])) as unknown as Features;
-  return createRegistry({
-    store,
-    names,
-    features,
-    clock: systemClock,
-    random: systemRandom,
-    definitions: builtinResources,
-    authorize: () => ({ allowed: false, reason: '' }),
-    admission: () => [],
-    serves: () => true,
-  });
-}
-
 interface Reading {
   readonly names: Names;
   readonly registry: Registry;
@@ -146,13 +123,14 @@ async function checkEntries(
   { snapshot, findings, progress }: CheckOptions,
   survey: Survey,
   { names, registry, store, read }: Reading,
-): Promise<Map<string, number>> {
+): Promise<Pick<CheckedStore, 'resources' | 'older'>> {
   const kinds = builtinKinds(registry);
   const definitions = await customKinds(survey, { names, registry, store, read }, kinds);
   for (const [prefix, kind] of definitions) kinds.set(prefix, kind);
   const objects = new ObjectCheck(findings, survey.namespaces);
   const allocated = allocationPrefixes(registry, names);
   const resources = new Map<string, number>();
+  const older = new VersionCounts();
   let done = 0;
   for await (const page of snapshot.pages()) {
     for (const entry of page) {
@@ -166,15 +144,17 @@ async function checkEntries(
       const prefix = prefixOf(key, kinds);
       const kind = kinds.get(prefix);
       if (kind === undefined) reportKey(key, names, findings);
-      else if (objects.check(kind, key, key.slice(prefix.length), value) !== undefined) {
+      else {
+        const version = objects.check(kind, key, key.slice(prefix.length), value);
         resources.set(kind.id, (resources.get(kind.id) ?? 0) + 1);
+        if (version !== undefined && version !== kind.storageVersion) older.add(kind.id, version);
       }
     }
     done += page.length;
     progress.show('check', done, survey.entries);
   }
   objects.finish();
-  return new Map([...resources].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { resources: new Map([...resources].toSorted(([a], [b]) => (a < b ? -1 : 1))), older };
 }
 
 /** The kinds of the valid definitions. Invalid ones are reported like any object. */
@@ -197,7 +177,7 @@ async function customKinds(
 }
 
 /** The key prefix of a kind: the first one or two segments of a key, with slashes. */
-function prefixOf(key: string, kinds: ReadonlyMap<string, unknown>): string {
+export function prefixOf(key: string, kinds: ReadonlyMap<string, unknown>): string {
   const first = key.indexOf('/', 1) + 1;
   const one = key.slice(0, first);
   return kinds.has(one) ? one : key.slice(0, key.indexOf('/', first) + 1);

@@ -106,7 +106,14 @@ function reportOf(
     checked === undefined
       ? 'could not be read to its end'
       : `revision ${revision}, ${formatNumber(checked.entries)} entries, ${formatNumber(objects)} objects of ${checked.resources.size} resources (sha256 ${checked.digest})`;
-  const lines = [...findings.lines(), `${source}: ${what}`, summary];
+  const older = checked?.older.lines() ?? [];
+  const lines = [
+    ...findings.lines(),
+    `${source}: ${what}`,
+    ...older.map((line) => `stored in an older version: ${line}`),
+    ...(older.length === 0 ? [] : ['to have them stored in the present one: docs/versions.md#move-stored-objects']),
+    summary,
+  ];
   return {
     text: `${lines.join('\n')}\n`,
     json: {
@@ -117,7 +124,12 @@ function reportOf(
       ...(revision === undefined ? {} : { revision }),
       ...(checked === undefined
         ? {}
-        : { entries: checked.entries, sha256: checked.digest, objects: Object.fromEntries(checked.resources) }),
+        : {
+            entries: checked.entries,
+            sha256: checked.digest,
+            objects: Object.fromEntries(checked.resources),
+            older: checked.older.json(),
+          }),
       findings: findings.json(),
     },
     exitStatus: errors === 0 ? 0 : errorStatus,

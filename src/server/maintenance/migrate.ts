@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { defaultDomain } from '../../meta/index.ts';
+import { defaultDomain, formatGroupResource, namesFor } from '../../meta/index.ts';
+import { type Registry, toStorageVersion } from '../../registry/index.ts';
 import {
   copyStore,
   openEtcdImport,
@@ -26,6 +27,10 @@ import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../se
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
+import { prefixOf } from './check-store.ts';
+import { openOfflineRegistry } from './offline-registry.ts';
+import { rewrittenSnapshot } from './rewritten-snapshot.ts';
+import { VersionCounts } from './version-counts.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
@@ -56,8 +61,9 @@ const migrateHelp = (): string =>
     'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
     [
       'Copies all objects at one revision from one store to another. Stop the servers of the source first: later',
-      'writes are not copied. The copy is read back and compared with the source by a digest. An interrupted copy',
-      'cannot be served; run the same command again to continue it.',
+      'writes are not copied. Objects of built-in kinds that are stored in an older version are converted to the present',
+      'one, unless they are encrypted. The copy is read back and compared by a digest. An interrupted copy cannot be',
+      'served; run the same command again to continue it.',
       '',
       'In lmdb objects keep their resourceVersions. In etcd they get new ones, greater than all earlier ones. In both',
       'cases clients that watch from an earlier resourceVersion list again.',
@@ -81,33 +87,55 @@ interface Place {
 /** @throws StartError or StoreError */
 async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<Report> {
   const etcd = await etcdPlace(settings);
-  const dataDir = settings.dataDir ?? (await (settings.from === 'lmdb' ? onlyDataDir() : dataDirFor(etcd)));
+  const dataDir =
+    settings.dataDir ?? (settings.from === 'lmdb' ? await onlyDataDir() : dataDirOf(await domainIn(etcd)));
   const places = { lmdb: lmdbPlace(dataDir), etcd };
   const [from, to] = [places[settings.from], places[settings.to]];
   // Fails before the target is created when the source does not exist.
-  await (await from.open(undefined)).close();
+  const names = namesFor(await domainIn(from));
   const target = await to.fill();
+  const { registry, close } = await openOfflineRegistry(names);
+  const converted = new VersionCounts();
+  const open = async (at: number | undefined) => {
+    converted.clear();
+    return inStorageVersions(await from.open(at), registry, converted);
+  };
   try {
-    const { revision, entries, digest } = await copyStore((at) => from.open(at), target, copyObserver(progress));
+    const { revision, entries, digest } = await copyStore(open, target, copyObserver(progress));
     if (settings.from === 'lmdb') {
       const latest = await from.open(undefined);
       await latest.close();
       if (latest.revision > revision) progress.say(`the source has been written since: later changes are not copied`);
     }
+    const lines = converted.lines().map((line) => `converted to the present version: ${line}\n`);
     return {
-      text: `${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`,
-      json: { from: from.name, to: to.name, revision, entries, sha256: digest },
+      text: `${lines.join('')}${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`,
+      json: { from: from.name, to: to.name, revision, entries, sha256: digest, converted: converted.json() },
     };
   } finally {
+    await close();
     await target.close();
   }
 }
 
-/** The data directory for a copy of a store. @throws StartError, StoreError */
-async function dataDirFor(source: Place): Promise<string> {
-  const snapshot = await source.open(undefined);
+/** The snapshot with the objects of built-in kinds in their storage versions. Counts those that were in another one. */
+function inStorageVersions(snapshot: StoreSnapshot, { resources }: Registry, converted: VersionCounts): StoreSnapshot {
+  // The first of the resources that share their objects is the one that owns them.
+  const byPrefix = new Map(resources.toReversed().map((resource) => [resource.keyPrefix, resource]));
+  return rewrittenSnapshot(snapshot, (entry) => {
+    const resource = byPrefix.get(prefixOf(entry.key, byPrefix));
+    const result = resource && toStorageVersion(resource, entry.value);
+    if (resource === undefined || result === undefined) return entry;
+    converted.add(formatGroupResource(resource.id), result.from);
+    return { ...entry, value: result.value };
+  });
+}
+
+/** The API domain of the objects at a place. @throws StartError, StoreError when there is no store */
+async function domainIn(place: Place): Promise<string> {
+  const snapshot = await place.open(undefined);
   try {
-    return dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+    return (await domainOf(snapshot)) ?? defaultDomain;
   } finally {
     await snapshot.close();
   }

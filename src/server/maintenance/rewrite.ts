@@ -32,6 +32,7 @@ import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
 import { type OfflineEncryption, openOfflineEncryption } from './offline-encryption.ts';
+import { rewrittenSnapshot } from './rewritten-snapshot.ts';
 
 const storeTable = serveFlags(
   ...(['store', 'dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const),
@@ -131,24 +132,6 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
 backups of before have the values of before: replace them with a new one (orch backup)
 `,
     json: { store: dataDir, revision, entries, changed },
-  };
-}
-
-/** A snapshot whose entries are replaced. */
-function rewrittenSnapshot(
-  snapshot: StoreSnapshot,
-  renew: (entry: LeasedEntry) => Promise<LeasedEntry>,
-): StoreSnapshot {
-  return {
-    ...snapshot,
-    async *pages() {
-      for await (const page of snapshot.pages()) {
-        const renewed: LeasedEntry[] = [];
-        // Sequential: a KMS plugin limits concurrent decryptions.
-        for (const entry of page) renewed.push(await renew(entry));
-        yield renewed;
-      }
-    },
   };
 }
 

@@ -461,7 +461,7 @@ const definitions = withOlderVersions(builtinResources);
 
 describe('an object that is stored in an older version', () => {
   it.each(rows.map((row) => [row.place, row] as const))(
-    'is read, and stored in the new one by a write: %s',
+    'is read, and stored in the new one by a write that changes nothing: %s',
     async (_, row) => {
       const { place, sent, older = sent, shown = sent, clusterScoped } = row;
       const [groupVersion = '', plural = ''] = place.split(' ');
@@ -480,10 +480,14 @@ describe('an object that is stored in an older version', () => {
       const written = await store.commit([], [{ key, value: Buffer.from(JSON.stringify({ ...created, metadata })) }]);
       expect(written).toMatchObject({ ok: true });
 
-      const read = await request('GET', `${urls.newer}/${name}`);
-      expect(read.object).toMatchObject({ ...shown, apiVersion: urls.current });
+      const { object: read } = await request('GET', `${urls.newer}/${name}`);
+      expect(read).toMatchObject({ ...shown, apiVersion: urls.current });
       expect((await request('GET', `${urls.older}/${name}`)).object).toMatchObject(older);
-      await request('PUT', `${urls.newer}/${name}`, read.object);
+      const { uid = '', resourceVersion = '' } = read.metadata;
+      const unchanged = { metadata: { uid, resourceVersion } };
+      const { object: patched } = await request('PATCH', `${urls.newer}/${name}`, unchanged, mergePatch);
+      expect(patched.metadata.resourceVersion).not.toBe(resourceVersion);
+      expect({ ...patched, metadata: { ...patched.metadata, resourceVersion } }).toEqual(read);
       const value = JSON.parse(Buffer.from((await store.get(key)).entry?.value ?? []).toString()) as ApiObject;
       expect(value.apiVersion).toBe(formatGroupVersion(storage));
       expect((await request('GET', `${urls.newer}/${name}`)).object).toMatchObject(shown);

@@ -2,6 +2,7 @@ import type { WatchCache } from '../../cache/index.ts';
 import type { TypeMeta } from '../../codec/index.ts';
 import {
   type ApiObject,
+  atOnce,
   expandNames,
   type FeatureName,
   formatGroupResource,
@@ -214,9 +215,9 @@ function makeStorage(
   return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
 }
 
-/** The conversions of objects that are stored in another version of those that share a storage. */
+/** The conversions, with defaults, of objects that are stored in another version of those that share a storage. */
 function conversionsTo(
-  { kind, storage, versions }: ResourceDefinition,
+  { kind, storage, versions, strategy }: ResourceDefinition,
   sharers: readonly ResourceDefinition[],
   names: Names,
 ): ObjectFormat['fromOtherVersions'] {
@@ -238,7 +239,11 @@ function conversionsTo(
           type.apiVersion,
           (object) => {
             const decoded = inNormalForm(object, declared, type);
-            return inNormalForm(declared.toStorage?.(decoded, names) ?? decoded, stored, { kind, apiVersion });
+            const converted = declared.toStorage?.(decoded, names) ?? decoded;
+            const result = inNormalForm(converted, stored, { kind, apiVersion });
+            const steps = strategy.defaults?.(result, { names, now: 0 });
+            if (steps) atOnce(steps);
+            return result;
           },
         ];
       }),

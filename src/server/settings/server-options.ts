@@ -590,10 +590,11 @@ export interface ServerOptions {
    * `pod-garbage-collector-controller`, `ttl-after-finished-controller`, `persistentvolume-binder-controller`,
    * `persistentvolumeclaim-protection-controller`, `persistentvolume-protection-controller`,
    * `ephemeral-volume-controller`, `node-lifecycle-controller`, `taint-eviction-controller`, `ttl-controller`,
-   * `validatingadmissionpolicy-status-controller`, `serviceaccount-token-controller`,
-   * `certificatesigningrequest-signing-controller`, `certificatesigningrequest-approving-controller`,
-   * `certificatesigningrequest-cleaner-controller`, `bootstrap-signer-controller`, `token-cleaner-controller`,
-   * `root-ca-certificate-publisher-controller`, `legacy-serviceaccount-token-cleaner-controller`.
+   * `validatingadmissionpolicy-status-controller`, `storage-version-migrator-controller`,
+   * `serviceaccount-token-controller`, `certificatesigningrequest-signing-controller`,
+   * `certificatesigningrequest-approving-controller`, `certificatesigningrequest-cleaner-controller`,
+   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`,
+   * `legacy-serviceaccount-token-cleaner-controller`.
    *
    * A list of names, or a text with commas between them. Default: `*`. Flag: `--controllers`.
    */

@@ -2,18 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ApiObject,
   expandNames,
+  formatGroupResource,
   formatGroupVersion,
   type Json,
   type JsonObject,
   namesFor,
 } from '../meta/index.ts';
 import { certificateRequest, commonName } from '../pki/testing/certificate-request.ts';
-import { keyPrefixOf, type ResourceDefinition } from '../registry/index.ts';
+import { keyPrefixOf, type Resource, type ResourceDefinition, toStorageVersion } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { olderKinds, withOlderVersions } from '../resources/older/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
+import { type OfflineRegistry, openOfflineRegistry } from './maintenance/offline-registry.ts';
 import { createServer } from './server.ts';
 import { mergePatch, type OlderServer, olderServer, specOf, textOf } from './testing/older-server.ts';
 
@@ -21,10 +23,15 @@ const names = namesFor('k8s.io');
 const store = openMemoryStore({ clock: drivenClock() });
 
 let opened: OlderServer;
+let offline: OfflineRegistry;
 beforeAll(async () => {
   opened = await olderServer(store);
+  offline = await openOfflineRegistry(names);
 });
-afterAll(() => opened.server.close());
+afterAll(async () => {
+  await opened.server.close();
+  await offline.close();
+});
 
 const request: OlderServer['request'] = (...call) => opened.request(...call);
 
@@ -477,7 +484,8 @@ describe('an object that is stored in an older version', () => {
       await request('POST', urls.older, body, row.name === undefined ? {} : { status: [201, 409] });
       const { object: created } = await request('GET', `${urls.older}/${name}`);
       const { resourceVersion: __, ...metadata } = created.metadata;
-      const written = await store.commit([], [{ key, value: Buffer.from(JSON.stringify({ ...created, metadata })) }]);
+      const value = Buffer.from(JSON.stringify({ ...created, metadata }));
+      const written = await store.commit([], [{ key, value }]);
       expect(written).toMatchObject({ ok: true });
 
       const { object: read } = await request('GET', `${urls.newer}/${name}`);
@@ -488,8 +496,12 @@ describe('an object that is stored in an older version', () => {
       const { object: patched } = await request('PATCH', `${urls.newer}/${name}`, unchanged, mergePatch);
       expect(patched.metadata.resourceVersion).not.toBe(resourceVersion);
       expect({ ...patched, metadata: { ...patched.metadata, resourceVersion } }).toEqual(read);
-      const value = JSON.parse(Buffer.from((await store.get(key)).entry?.value ?? []).toString()) as ApiObject;
-      expect(value.apiVersion).toBe(formatGroupVersion(storage));
+      const stored = Buffer.from((await store.get(key)).entry?.value ?? []).toString();
+      expect((JSON.parse(stored) as ApiObject).apiVersion).toBe(formatGroupVersion(storage));
+      // A copy of the store has the same value.
+      const resource = offline.registry.resourceOf(formatGroupResource(storage)) as Resource;
+      expect(toStorageVersion(resource, value)?.value.toString()).toBe(stored);
+      expect(toStorageVersion(resource, Buffer.from(stored))).toBeUndefined();
       expect((await request('GET', `${urls.newer}/${name}`)).object).toMatchObject(shown);
       expect(opened.errors).toEqual([]);
     },

@@ -253,7 +253,7 @@ const rules: { readonly [controller: string]: readonly (PolicyRule | GatedRule)[
     allow('update', core, 'pods/finalizers'),
     reportEvents,
   ],
-  // `create`: applying to an object that has gone would make it; the uid in the patch prevents that.
+  // `create` is for the migrator of the reference server, which applies. This one patches objects that exist.
   'storage-version-migrator-controller': [
     allow('list create patch', '*', '*'),
     allow('get', 'apiextensions.{domain}', 'customresourcedefinitions'),

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { defaultDomain, formatGroupResource, namesFor } from '../../meta/index.ts';
-import { type Registry, toStorageVersion } from '../../registry/index.ts';
+import { defaultDomain, namesFor } from '../../meta/index.ts';
 import {
   copyStore,
   openEtcdImport,
@@ -27,10 +26,6 @@ import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../se
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
-import { prefixOf } from './check-store.ts';
-import { openOfflineRegistry } from './offline-registry.ts';
-import { rewrittenSnapshot } from './rewritten-snapshot.ts';
-import { VersionCounts } from './version-counts.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
@@ -94,13 +89,11 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
   // Fails before the target is created when the source does not exist.
   const names = namesFor(await domainIn(from));
   const target = await to.fill();
-  const { registry, close } = await openOfflineRegistry(names);
-  const converted = new VersionCounts();
-  const open = async (at: number | undefined) => {
-    converted.clear();
-    return inStorageVersions(await from.open(at), registry, converted);
-  };
+  // Loaded when a copy begins: the kinds take longer to load than the rest of the command.
+  const { openStorageVersions } = await import('./storage-versions.ts');
+  const { convert, converted, close } = await openStorageVersions(names);
   try {
+    const open = async (at: number | undefined) => convert(await from.open(at));
     const { revision, entries, digest } = await copyStore(open, target, copyObserver(progress));
     if (settings.from === 'lmdb') {
       const latest = await from.open(undefined);
@@ -116,19 +109,6 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
     await close();
     await target.close();
   }
-}
-
-/** The snapshot with the objects of built-in kinds in their storage versions. Counts those that were in another one. */
-function inStorageVersions(snapshot: StoreSnapshot, { resources }: Registry, converted: VersionCounts): StoreSnapshot {
-  // The first of the resources that share their objects is the one that owns them.
-  const byPrefix = new Map(resources.toReversed().map((resource) => [resource.keyPrefix, resource]));
-  return rewrittenSnapshot(snapshot, (entry) => {
-    const resource = byPrefix.get(prefixOf(entry.key, byPrefix));
-    const result = resource && toStorageVersion(resource, entry.value);
-    if (resource === undefined || result === undefined) return entry;
-    converted.add(formatGroupResource(resource.id), result.from);
-    return { ...entry, value: result.value };
-  });
 }
 
 /** The API domain of the objects at a place. @throws StartError, StoreError when there is no store */

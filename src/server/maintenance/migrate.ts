@@ -26,6 +26,7 @@ import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../se
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
+import type { StorageVersions } from './storage-versions.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
@@ -89,10 +90,12 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
   // Fails before the target is created when the source does not exist.
   const names = namesFor(await domainIn(from));
   const target = await to.fill();
-  // Loaded when a copy begins: the kinds take longer to load than the rest of the command.
-  const { openStorageVersions } = await import('./storage-versions.ts');
-  const { convert, converted, close } = await openStorageVersions(names);
+  let versions: StorageVersions | undefined;
   try {
+    // Loaded when a copy begins: the kinds take longer to load than the rest of the command.
+    const { openStorageVersions } = await import('./storage-versions.ts');
+    versions = await openStorageVersions(names);
+    const { convert, converted } = versions;
     const open = async (at: number | undefined) => convert(await from.open(at));
     const { revision, entries, digest } = await copyStore(open, target, copyObserver(progress));
     if (settings.from === 'lmdb') {
@@ -106,7 +109,7 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
       json: { from: from.name, to: to.name, revision, entries, sha256: digest, converted: converted.json() },
     };
   } finally {
-    await close();
+    await versions?.close();
     await target.close();
   }
 }

@@ -466,6 +466,12 @@ describe('an older version', () => {
 
 const definitions = withOlderVersions(builtinResources);
 
+function withoutStatus(text: string): JsonObject {
+  const { status: _, metadata, ...object } = JSON.parse(text) as ApiObject;
+  const { managedFields: __, ...rest } = metadata;
+  return { ...object, metadata: rest } as JsonObject;
+}
+
 describe('an object that is stored in an older version', () => {
   it.each(rows.map((row) => [row.place, row] as const))(
     'is read, and stored in the new one by a write that changes nothing: %s',
@@ -498,9 +504,10 @@ describe('an object that is stored in an older version', () => {
       expect({ ...patched, metadata: { ...patched.metadata, resourceVersion } }).toEqual(read);
       const stored = Buffer.from((await store.get(key)).entry?.value ?? []).toString();
       expect((JSON.parse(stored) as ApiObject).apiVersion).toBe(formatGroupVersion(storage));
-      // A copy of the store has the same value.
+      // A copy of the store has the same value; the server itself writes the status of some kinds.
       const resource = offline.registry.resourceOf(formatGroupResource(storage)) as Resource;
-      expect(toStorageVersion(resource, value)?.value.toString()).toBe(stored);
+      const converted = toStorageVersion(resource, value)?.value.toString() ?? '{}';
+      expect(withoutStatus(converted)).toEqual(withoutStatus(stored));
       expect(toStorageVersion(resource, Buffer.from(stored))).toBeUndefined();
       expect((await request('GET', `${urls.newer}/${name}`)).object).toMatchObject(shown);
       expect(opened.errors).toEqual([]);

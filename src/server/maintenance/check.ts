@@ -111,7 +111,7 @@ function reportOf(
     ...findings.lines(),
     `${source}: ${what}`,
     ...older.map((line) => `stored in an older version: ${line}`),
-    ...(older.length === 0 ? [] : ['to have them stored in the present one: docs/versions.md#move-stored-objects']),
+    ...(older.length === 0 ? [] : ['rewrite them with a StorageVersionMigration of each resource: docs/versions.md']),
     summary,
   ];
   return {

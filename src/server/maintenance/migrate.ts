@@ -103,7 +103,7 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
       await latest.close();
       if (latest.revision > revision) progress.say(`the source has been written since: later changes are not copied`);
     }
-    const lines = converted.lines().map((line) => `converted to the present version: ${line}\n`);
+    const lines = converted.lines().map((line) => `converted to the storage version: ${line}\n`);
     return {
       text: `${lines.join('')}${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`,
       json: { from: from.name, to: to.name, revision, entries, sha256: digest, converted: converted.json() },

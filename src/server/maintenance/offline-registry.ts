@@ -9,7 +9,7 @@ import { systemRandom } from '../random.ts';
 export interface OfflineRegistry {
   readonly registry: Registry;
   readonly store: Store;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Opens a registry with every built-in resource in every version, independent of feature gates. */

@@ -9,10 +9,10 @@ import { VersionCounts } from './version-counts.ts';
 /** Converts the objects of built-in kinds to their storage versions, unless they are encrypted. */
 export interface StorageVersions {
   /** The snapshot with converted objects. */
-  convert(snapshot: StoreSnapshot): StoreSnapshot;
+  readonly convert: (snapshot: StoreSnapshot) => StoreSnapshot;
   /** The objects of the last snapshot that were in another version, as far as it has been read. */
   readonly converted: VersionCounts;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function openStorageVersions(names: Names): Promise<StorageVersions> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../meta/index.ts';
 import { formatNumber } from '../commands/store-command.ts';
 
-/** Numbers of objects by resource, such as `ingresses.networking.k8s.io`, and by the version in which they are stored. */
+/** Numbers of objects by resource, such as `cronjobs.batch`, and by the version in which they are stored. */
 export class VersionCounts {
   readonly #counts = new Map<string, Map<string, number>>();
 
@@ -14,14 +14,14 @@ export class VersionCounts {
     this.#counts.clear();
   }
 
-  /** A line for each resource and version, such as `3 ingresses.networking.k8s.io (extensions/v1beta1)`. */
+  /** A line for each resource and version, such as `3 cronjobs.batch (batch/v1beta1)`. */
   lines(): string[] {
     return this.#sorted().flatMap(([resource, versions]) =>
       Object.entries(versions).map(([version, count]) => `${formatNumber(count)} ${resource} (${version})`),
     );
   }
 
-  /** `{"ingresses.networking.k8s.io":{"extensions/v1beta1":3}}` */
+  /** `{"cronjobs.batch":{"batch/v1beta1":3}}` */
   json(): JsonObject {
     return Object.fromEntries(this.#sorted());
   }

@@ -4,6 +4,7 @@ import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, type TestClusterOptions, testCluster } from '../../testing/cluster.ts';
 import { replicaSetController } from '../replica-sets.ts';
 import { deploymentController } from './controller.ts';
+import type { ReplicaSet } from './model.ts';
 
 let cluster: TestCluster;
 afterEach(() => cluster.close());
@@ -19,8 +20,12 @@ const deployment = (spec = {}) => ({
   spec: { replicas: 2, selector: { matchLabels: labels }, template: template(1), ...spec },
 });
 
-async function start(spec = {}, options: TestClusterOptions = {}) {
-  cluster = await testCluster([deploymentController, replicaSetController], options);
+async function start(
+  spec = {},
+  options: TestClusterOptions = {},
+  controllers = [deploymentController, replicaSetController],
+) {
+  cluster = await testCluster(controllers, options);
   await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
   await cluster.client.kind(kinds.deployments).create(deployment(spec));
   await cluster.settle();
@@ -164,6 +169,28 @@ describe('a rolling update', () => {
       'ReplicaSet "web-?" has successfully progressed.',
     ]);
     expect(revisionOf(await read())).toBe('2');
+  });
+
+  it('keeps enough pods available while the status of a replica set is older than its scale', async () => {
+    await start({ replicas: 4, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }, {}, [
+      deploymentController,
+    ]);
+    const reportAvailable = async (image: number, availableReplicas: number) => {
+      const isOfImage = ({ spec }: ReplicaSet) => spec?.template?.spec?.containers?.[0]?.image?.endsWith(`:${image}`);
+      const set = (await setsOf()).find(isOfImage);
+      const status = { replicas: availableReplicas, readyReplicas: availableReplicas, availableReplicas };
+      await cluster.client
+        .kind(kinds.replicaSets)
+        .subresource('status')
+        .patch(set?.metadata ?? {}, 'merge', { status });
+      await cluster.settle();
+    };
+    await reportAvailable(1, 4);
+    await change({ template: template(2) });
+    expect(await sizes()).toEqual({ 1: 3, 2: 2 });
+    // The status of the old replica set still counts four pods, of which one ends.
+    await reportAvailable(2, 1);
+    expect(await sizes()).toEqual({ 1: 2, 2: 3 });
   });
 
   it('takes unavailable pods of the old template first, and can be taken back', async () => {

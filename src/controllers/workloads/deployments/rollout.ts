@@ -49,7 +49,8 @@ async function shrinkOld(sync: Sync, sets: ReplicaSets): Promise<ReplicaSets | u
   const scaled = new Map(sets.old.map((set) => [set, set]));
   // Pods that are not available go first: without them a rollout of a bad template could not be taken back.
   const healed = await shrink(sync, scaled, room, (set) => replicasOf(set) - (set.status?.availableReplicas ?? 0));
-  const available = sumOf(allOf(sets), ({ status }) => status?.availableReplicas);
+  // The status of a set that has just been scaled down still counts pods that end.
+  const available = sumOf(allOf(sets), (set) => Math.min(set.status?.availableReplicas ?? 0, replicasOf(set)));
   const shrunk = await shrink(sync, scaled, available - minAvailable, replicasOf);
   return healed + shrunk > 0 ? { ...sets, old: [...scaled.values()] } : undefined;
 }

@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
-import { type Clock, StatusError } from '../../meta/index.ts';
+import { type Clock, StatusError, VirtualClock } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
-import { realClock } from '../testing/fixture.ts';
 import { type YamlLimits, YamlThread } from './yaml-thread.ts';
 
 /** A worker that answers each document with its text and the number of the thread, and never one that begins with "hang". */
@@ -22,12 +21,13 @@ const simpleWorker = new URL(
 
 let thread: YamlThread;
 afterEach(() => thread.close());
-const useThread = (limits: Partial<YamlLimits> = {}, entry = simpleWorker, clock = realClock) => {
+/** Its time stands still by default: on a busy machine, a thread may take long to start and to read. */
+const useThread = (limits: Partial<YamlLimits> = {}, entry = simpleWorker, clock: Clock = new VirtualClock()) => {
   thread = new YamlThread({ clock, limits, entry });
 };
 /** With the parser itself. */
 const useParser = (limits: Partial<YamlLimits> = {}) => {
-  thread = new YamlThread({ clock: realClock, limits });
+  thread = new YamlThread({ clock: new VirtualClock(), limits });
 };
 const parse = (text: string, user = 'somebody'): Promise<ParsedBody> => thread.parse(Buffer.from(text), user);
 const textOf = async (text: string, user?: string) => ((await parse(text, user)).value as [string, number])[0];
@@ -92,8 +92,8 @@ describe('a YAML document', () => {
 
 describe('waiting documents', () => {
   it('are parsed in the order of arrival, those of users who have used the thread less before', async () => {
-    const time = { now: 0 };
-    useThread({}, simpleWorker, { ...realClock, monotonic: () => time.now++ });
+    let now = 0;
+    useThread({}, simpleWorker, { now: () => 0, monotonic: () => now++, after: () => () => {} });
     const read: string[] = [];
     const note = async (text: string, user: string) => read.push(await textOf(text, user));
     const sent = ['a1', 'a2', 'a3', 'a4', 'a5'].map((text) => note(text, 'a'));
@@ -125,25 +125,26 @@ describe('waiting documents', () => {
 });
 
 describe('the YAML thread', () => {
-  /** A clock whose timers fire when a test calls `fire`. */
+  /** A clock whose timers fire when a test calls `fire`, which waits until a timer of that duration is set. */
   const heldTimers = () => {
-    const timers: { readonly ms: number; readonly task: () => void }[] = [];
+    const timers = new Map<number, () => void>();
+    const awaited = new Map<number, () => void>();
     const clock: Clock = {
       now: () => 0,
       monotonic: () => 0,
       after: (ms, task) => {
-        const timer = { ms, task };
-        timers.push(timer);
-        return () => void timers.splice(timers.indexOf(timer) >>> 0, 1);
+        timers.set(ms, task);
+        awaited.get(ms)?.();
+        return () => {
+          if (timers.get(ms) === task) timers.delete(ms);
+        };
       },
     };
     const fire = async (ms: number) => {
-      const timer = await vi.waitFor(() => {
-        const found = timers.find((one) => one.ms === ms);
-        if (found === undefined) throw new Error(`nothing waits for ${ms} ms`);
-        return found;
-      });
-      timer.task();
+      if (!timers.has(ms)) await new Promise<void>((resolve) => awaited.set(ms, resolve));
+      const task = timers.get(ms);
+      timers.delete(ms);
+      task?.();
     };
     return { clock, fire };
   };

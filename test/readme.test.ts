@@ -90,6 +90,9 @@ describe('docs/getting-started.md', () => {
     const server = await startServer(['--api-domain=k8s.io', '--controllers=clusterrole-aggregation-controller']);
     const { folder, run } = shellAt(server);
     try {
+      // A controller adds the rules of this role once the server is ready.
+      const view = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view';
+      await expect.poll(async () => (await server.request('GET', view)).body.rules ?? []).not.toEqual([]);
       const out = run(user + rights);
       expect(out).toMatch(/^Username +jane$/m);
       expect(out).toMatch(/^configmaps +\[\] +\[\] +\[get list watch create update patch delete\]$/m);

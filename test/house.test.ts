@@ -13,7 +13,14 @@ let modules: IModule[] = [];
 beforeAll(async () => {
   const result = await cruise(
     ['src'],
-    { parser: 'swc', tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },
+    {
+      parser: 'swc',
+      tsPreCompilationDeps: true,
+      moduleSystems: ['es6'],
+      // Its own search for cycles takes most of the time.
+      skipAnalysisNotInRules: true,
+      doNotFollow: { path: 'node_modules' },
+    },
     { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import'] },
   );
   modules = (result.output as ICruiseResult).modules.filter((module) => module.source.startsWith('src/'));
@@ -44,10 +51,17 @@ describe('layers', () => {
   });
 
   it('has no import cycles', () => {
+    const importsOf = new Map(modules.map((m) => [m.source, m.dependencies.map(({ resolved }) => resolved)]));
+    const leadsTo = (from: string, to: string) => {
+      const reached = new Set([from]);
+      for (const module of reached) for (const next of importsOf.get(module) ?? []) reached.add(next);
+      return reached.has(to);
+    };
+    expect(leadsTo('src/server/main.ts', 'src/meta/names.ts')).toBe(true);
     expect(
       modules.flatMap((m) =>
         m.dependencies
-          .filter((d) => d.circular && !d.dependencyTypes.includes('type-only'))
+          .filter((d) => !d.dependencyTypes.includes('type-only') && leadsTo(d.resolved, m.source))
           .map((d) => `${m.source} → ${d.resolved}`),
       ),
     ).toEqual([]);

@@ -1,7 +1,7 @@
 // Another client of a server under attack, in a process of its own. It asks for `/livez` every 10 ms, reads and writes an
 // object every 50 ms, each over a connection that it keeps, and asks a bare server in the rhythm of `/livez`. What a
-// request takes beyond the waits for the bare server at the same time, and beyond the time in which the server's thread
-// was ready to run but another process had the processor, is what the server made it wait.
+// request takes beyond the waits for the bare server at the same time, and beyond the time in which the thread of the server
+// or that of this process was ready to run but another process had the processor, is what the server made it wait.
 //
 // Its argument is a BystanderJob (bystander.ts). It sends `ready` once each request has been answered. Between the messages
 // `begin` and `end` it sends its requests; after the last response it sends a BystanderReport.
@@ -20,16 +20,17 @@ const ca = readFileSync(join(folder, 'ca.crt'));
 const patience = 60_000;
 const mostFaults = 3;
 
-/** @typedef {{ began: number, ended: number, delayed: number, computed: number }} Wait */
+/** @typedef {{ began: number, ended: number, delayed: number, ownDelay: number, computed: number }} Wait */
 /** @typedef {{ method: string, path: string, every: number, headers?: { [name: string]: string }, body?: (i: number) => string }} Rhythm */
 
 /**
- * How long the main thread of the server has run, and has been ready to run (ms). The group leader is the main thread.
- * @returns {{ ran: number, delayed: number } | undefined} undefined where the system does not tell, or the server has gone
+ * How long the main thread of a process has run, and has been ready to run (ms). The group leader is the main thread.
+ * @param {number} processId
+ * @returns {{ ran: number, delayed: number } | undefined} undefined where the system does not tell, or the process has gone
  */
-function schedule() {
+function schedule(processId) {
   try {
-    const [ran, delayed] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    const [ran, delayed] = readFileSync(`/proc/${processId}/schedstat`, 'utf8').split(' ');
     return { ran: Number(ran) / 1e6, delayed: Number(delayed) / 1e6 };
   } catch {
     return undefined;
@@ -80,17 +81,20 @@ class Asker {
 
   /** @param {number} i */
   async once(i) {
-    const before = schedule();
+    const before = schedule(pid);
+    const ownBefore = schedule(process.pid);
     const began = performance.now();
     const status = await this.#ask(i).catch((/** @type {Error} */ error) => error.message);
     const ended = performance.now();
-    const after = schedule();
+    const after = schedule(pid);
+    const ownAfter = schedule(process.pid);
     if (status !== 200)
       faults.push(`meanwhile ${this.what.method} ${this.what.path} of another client gives ${status}`);
     const known = before !== undefined && after !== undefined;
     const delayed = known ? after.delayed - before.delayed : 0;
     const computed = known ? after.ran - before.ran : Number.POSITIVE_INFINITY;
-    this.waits.push({ began, ended, delayed, computed });
+    const ownDelay = (ownAfter?.delayed ?? 0) - (ownBefore?.delayed ?? 0);
+    this.waits.push({ began, ended, delayed, ownDelay, computed });
   }
 
   async go() {
@@ -138,9 +142,10 @@ function judged({ what, waits }) {
   for (const wait of waits) {
     const whole = wait.ended - wait.began - wait.delayed;
     if (whole <= Math.min(longest, computed)) continue;
-    const own = whole - bareWait(wait);
-    longest = Math.max(longest, own);
-    computed = Math.max(computed, Math.min(own, wait.computed));
+    // A wait for the bare server includes delays of this process.
+    const ofServer = whole - Math.max(bareWait(wait), wait.ownDelay);
+    longest = Math.max(longest, ofServer);
+    computed = Math.max(computed, Math.min(ofServer, wait.computed));
   }
   return { ...what, longest, computed };
 }

@@ -10,6 +10,8 @@ import { asAdmin, configMaps, heldPlaces, type Scenario } from './scenario.ts';
 export interface Outcome {
   /** Violations; empty when the scenario passed. */
   readonly faults: readonly string[];
+  /** All violations are times that are too long. */
+  readonly isSlow: boolean;
   /** The longest blocking of the event loop (ms). */
   readonly longestTurn: number;
   /** How long another client waited. */
@@ -83,16 +85,24 @@ export async function playAgainst(
     };
     await scenario.attack({ server, client, full, longestTurn }).catch((error: Error) => faults.push(error.message));
     const report = await bystander.end();
-    faults.push(...report.faults, ...longWaits(report.waits, full));
+    faults.push(...report.faults);
     if (server.ending === undefined) await longestTurn();
-    faults.push(...longTurns(turns), ...(await aftermath(server)));
+    faults.push(...(await aftermath(server)));
     const most = scenario.mostLeft?.[full ? 'full' : 'short'] ?? mostLeft;
     const left = await memoryLeft(server, before, most);
     if (left > most) faults.push(`${Math.round(left / 1024 / 1024)} MB are left in memory`);
-    return { faults: unique(faults), longestTurn: Math.max(...turns), waits: report.waits, left };
+    const times = [...longWaits(report.waits, full), ...longTurns(turns)];
+    const isSlow = times.length > 0 && faults.length === 0;
+    return {
+      faults: unique([...times, ...faults]),
+      isSlow,
+      longestTurn: Math.max(...turns),
+      waits: report.waits,
+      left,
+    };
   } catch (error) {
     faults.push(server.ending ?? String(error));
-    return { faults: unique(faults), longestTurn: Number.NaN, waits: [], left: Number.NaN };
+    return { faults: unique(faults), isSlow: false, longestTurn: Number.NaN, waits: [], left: Number.NaN };
   }
 }
 

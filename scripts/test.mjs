@@ -1,6 +1,6 @@
-// npm test [-- --nodes=20,22,24] [--durations] [FILTER…]: what npm run check checks, then every test: on this Node, or on the
-// newest release of each that is named. The longest test files, and those outside the rooms that use Node, take turns: each
-// runs on one of the Nodes, all others on each. Filters go to the test runner; what they select runs on each Node.
+// npm test [-- --nodes=20,22,24] [--durations] [FILTER…]: what npm run check -- --all checks, then every test: on this Node, or
+// on the newest release of each that is named. The longest test files, and those outside the rooms that use Node, take turns:
+// each runs on one of the Nodes, all others on each. Filters go to the test runner; what they select runs on each Node.
 // --durations writes how long the test files took to test/durations.json.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
@@ -17,7 +17,7 @@ if (nodes.some((node) => !/^\d+$/.test(node))) {
   process.exit(2);
 }
 /** @type {[name: string, script: string, args: string[], node?: number, environment?: { [name: string]: string }][]} */
-const steps = [['checks', 'scripts/check.mjs', []]];
+const steps = [['checks', 'scripts/check.mjs', ['--all']]];
 const reporters = ['default', './scripts/test-progress.mjs'];
 if (args.includes('--durations')) reporters.push('./scripts/test-durations.mjs');
 // The checks have tried the rules of the house.

@@ -5,6 +5,7 @@ import { build } from 'rolldown';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type VitestPluginContext } from 'vitest/node';
 import { durations, fileOf } from './scripts/test-durations.mjs';
+import { isMine } from './scripts/test-turns.mjs';
 
 const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
 
@@ -37,15 +38,13 @@ const uncached = ['/src/http/codecs/yaml-thread.ts', '/src/store/index.ts'];
 /** The rooms that use what differs between versions of Node: sockets, files, threads, cryptography, compression. */
 const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|store|tracing)\//;
 
-/** The files that take turns where several versions of Node run the tests: the longest, and those outside these rooms. */
-const alternating = files
-  // The scenarios of attacks take turns by themselves.
+/** The files that run on one Node where several versions of Node run the tests: the longest, and those outside these rooms. */
+const onOneNode = files
+  // The scenarios of attacks are shared out by themselves.
   .filter((file) => file !== 'test/abuse.test.ts' && (secondsOf(file) > 0 || !nodeRooms.test(file)))
   .sort((a, b) => secondsOf(b) - secondsOf(a));
 
-/** `TEST_TURN=1/3` leaves out all but the second third of these: the other runs have theirs. */
-const [turn = 0, turns = 1] = (process.env.TEST_TURN ?? '0/1').split('/').map(Number);
-const mine = files.filter((file) => !alternating.includes(file) || alternating.indexOf(file) % turns === turn);
+const mine = files.filter((file) => !onOneNode.includes(file) || isMine(onOneNode.indexOf(file)));
 const isolated = mine.filter((file) => processWide.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
 const shared = mine.filter((file) => !isolated.includes(file));
 

@@ -1,7 +1,7 @@
 // npm test [-- --nodes=20,22,24] [--durations] [FILTER…]: what npm run check -- --all checks, then every test: on this Node, or
-// on the newest release of each that is named. The longest test files, and those outside the rooms that use Node, take turns:
-// each runs on one of the Nodes, all others on each. Filters go to the test runner; what they select runs on each Node.
-// --durations writes how long the test files took to test/durations.json.
+// on the newest release of each that is named. The longest test files, and those outside the rooms that use Node, run on one of
+// the Nodes, most of them on the newest (scripts/test-turns.mjs), all others on each. Filters go to the test runner; what they
+// select runs on each Node. --durations writes how long the test files took to test/durations.json.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
 
@@ -23,7 +23,7 @@ if (args.includes('--durations')) reporters.push('./scripts/test-durations.mjs')
 // The checks have tried the rules of the house.
 const selection = filters.length > 0 ? filters : ['--exclude=test/house.test.ts'];
 const runner = ['run', ...reporters.map((reporter) => `--reporter=${reporter}`), ...selection];
-const versions = nodes.length > 0 ? nodes.map(Number) : [major];
+const versions = nodes.length > 0 ? nodes.map(Number).sort((a, b) => a - b) : [major];
 for (const [turn, node] of versions.entries()) {
   const turns = { TEST_TURN: filters.length > 0 ? '0/1' : `${turn}/${versions.length}` };
   steps.push([`tests on Node ${node}`, 'node_modules/vitest/vitest.mjs', runner, node, turns]);

@@ -2,13 +2,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { scenarios } from '../fuzz/abuse/index.ts';
 import { type Outcome, play, playAgainst, startTarget, type Target } from '../fuzz/abuse/play.ts';
 import type { Scenario } from '../fuzz/abuse/scenario.ts';
+import { isMine } from '../scripts/test-turns.mjs';
 
 // What was tried against a server, and what holds meanwhile and afterwards: it lives, another client is answered before the
 // server has computed for 250 ms, no request counts as under way, and its memory returns. `npm run fuzz` does the same with
 // more force, by the clock, and against a server for each scenario.
 // Where several versions of Node run the tests, each has its share of the scenarios.
-const [turn = 0, turns = 1] = (process.env['TEST_TURN'] ?? '0/1').split('/').map(Number);
-
 const short = scenarios.filter(({ fullOnly }) => fullOnly !== true);
 
 let shared: Target | undefined;
@@ -36,7 +35,7 @@ async function playShort(scenario: Scenario): Promise<Outcome> {
   return outcome;
 }
 
-describe.each(short.filter((_, i) => i % turns === turn))('$name', (scenario) => {
+describe.each(short.filter((_, i) => isMine(i)))('$name', (scenario) => {
   it(scenario.title, async () => {
     expect(await faultsOf(scenario)).toEqual([]);
   }, 120_000);

@@ -83,9 +83,10 @@ export default defineConfig({
     lateWatches,
   ],
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 10_000 } },
+    // They end tests that hang. On a busy machine everything takes long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // One more than cores: several files wait for kubectl, or for timeouts of scenarios.
     maxWorkers: 3,

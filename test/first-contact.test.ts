@@ -46,7 +46,7 @@ function start(...args: readonly string[]) {
 
 const serve = (...flags: readonly string[]) => start(main, 'serve', '--secure-port=0', '--controllers=-*', ...flags);
 const run = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: 'utf8', timeout: 30_000 });
+  spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: 'utf8', timeout: 100_000 });
 
 describe('a server without a data directory', () => {
   it('says first which names it serves, and keeps the files of each domain apart', async () => {
@@ -110,7 +110,7 @@ it.skipIf(!hasKubectl())(
     const sh = (command: string) =>
       spawnSync('sh', ['-c', `${line}; ${command}`], {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 100_000,
         env: { ...process.env, HOME: folder },
       });
     expect(sh('kubectl rollout status deployment/web --namespace demo --timeout=50s').stdout).toContain(
@@ -119,7 +119,7 @@ it.skipIf(!hasKubectl())(
     expect(sh('kubectl get nodes --output=name').stdout).toContain('node/fake-node-0');
     expect(sh('kubectl get bookings --namespace demo --output=name').stdout).not.toBe('');
   },
-  90_000,
+  240_000,
 );
 
 it('npm start serves the names that kubectl uses, unless a setting says otherwise', async () => {
@@ -153,7 +153,7 @@ describe('orch kubeconfig', () => {
     const path = join(folder, 'jane.kubeconfig');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const kubectl = (...args: string[]) =>
-      spawnSync('kubectl', ['--kubeconfig', path, ...args], { encoding: 'utf8', timeout: 30_000 });
+      spawnSync('kubectl', ['--kubeconfig', path, ...args], { encoding: 'utf8', timeout: 100_000 });
     const who = JSON.parse(kubectl('auth', 'whoami', '--output=json').stdout) as { status: { userInfo: object } };
     expect(who.status.userInfo).toMatchObject({ username: 'jane', groups: ['dev', 'ops', 'system:authenticated'] });
     expect(kubectl('get', 'pods').stderr).toContain(

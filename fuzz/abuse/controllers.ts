@@ -49,12 +49,12 @@ const costlySelectors: Scenario = {
   title: 'replica sets and budgets with many requirements keep nobody waiting when pods come',
   attack: async ({ client, full }) => {
     for (const [collection, spec] of Object.entries(selecting)) {
-      for (let i = 0; i < (full ? 60 : 15); i++) {
+      for (let i = 0; i < (full ? 60 : 10); i++) {
         const created = await client.http1(asAdmin('POST', collection, { metadata: { name: `c${i}` }, spec }));
         answered('a costly selector', created);
       }
     }
-    for (let i = 0; i < (full ? 100 : 20); i++) {
+    for (let i = 0; i < (full ? 100 : 10); i++) {
       const metadata = { name: `p${i}`, labels: { a: 'b' } };
       await client.http1(asAdmin('POST', pods, { metadata, spec: { containers } }));
     }

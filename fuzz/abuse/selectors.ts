@@ -29,7 +29,7 @@ const costlyLists: Scenario = {
     await prepare(attack, full ? 3_000 : 1_000);
     const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.orch.io', 'application/yaml'];
     await Promise.all(
-      Array.from({ length: full ? 200 : 100 }, async (_, i) => {
+      Array.from({ length: full ? 200 : 50 }, async (_, i) => {
         const path = `${configMaps}?labelSelector=${costly(`zz${i}`)}`;
         const headers = { accept: accepts[i % accepts.length] ?? '', 'accept-encoding': 'gzip' };
         const answer = await client.http1({ user: 'bob', method: 'GET', path, headers });

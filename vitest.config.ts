@@ -88,8 +88,9 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
-    // One more than cores: several files wait for kubectl, or for timeouts of scenarios.
-    maxWorkers: 3,
+    // Twice the cores of continuous integration: a test file computes for half of its time, and waits for processes, for
+    // timeouts or for the next second in the other half.
+    maxWorkers: 4,
     restoreMocks: true,
     unstubEnvs: true,
     sequence: { sequencer: LongestFirst },

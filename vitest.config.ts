@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type VitestPluginContext } from 'vitest/node';
 import { durations, fileOf } from './scripts/test-durations.mjs';
 import { isMine } from './scripts/test-turns.mjs';
+import { pathWithKubectl } from './test/support/kubectl-path.ts';
 
 const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
 
@@ -91,6 +92,7 @@ export default defineConfig({
     // Twice the cores of continuous integration: a test file computes for half of its time, and waits for processes, for
     // timeouts or for the next second in the other half.
     maxWorkers: 4,
+    env: { PATH: pathWithKubectl(process.env['PATH'] ?? '') },
     restoreMocks: true,
     unstubEnvs: true,
     sequence: { sequencer: LongestFirst },

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it, describe as suite } from 'vitest';
 import type { EitherSchema, Schema, StructSchema } from '../schema/index.ts';
 import { describe } from '../types/descriptions.ts';
+import { findType } from '../types/find-type.ts';
 import * as groups from '../types/index.ts';
 import { builtinResources, metricsResources } from './index.ts';
 import { olderKinds } from './older/index.ts';
@@ -14,9 +15,20 @@ const isType = (value: unknown): value is Type =>
   'type' in value &&
   (value.type === 'struct' || value.type === 'either');
 
-const types = Object.values(groups)
-  .flatMap((group): unknown[] => Object.values(group))
-  .filter(isType);
+/** The kinds that only have older versions. */
+const removedKinds = olderKinds.flatMap(({ definition, versions }) =>
+  definition === undefined ? [] : [{ ...definition, versions }],
+);
+const kinds = [...builtinResources, ...metricsResources, ...removedKinds];
+
+const types = [
+  ...Object.values(groups)
+    .flatMap((group): unknown[] => Object.values(group))
+    .filter(isType),
+  ...typesOf(removedKinds.flatMap(({ versions }) => versions.map(({ schema }) => schema))).filter(
+    ({ name }) => findType(name) === undefined,
+  ),
+];
 
 /** Every type and field with its description. */
 const described = types.flatMap((type) =>
@@ -27,7 +39,7 @@ const described = types.flatMap((type) =>
   })),
 );
 
-const columns = [...builtinResources, ...metricsResources].flatMap(({ group, plural, columns }) =>
+const columns = kinds.flatMap(({ group, plural, columns }) =>
   columns.map(({ name, description = '' }) => ({
     place: `${plural}.${group} ${name}`,
     named: name,
@@ -68,8 +80,8 @@ function typeOf(schema: Schema): string | undefined {
   }
 }
 
-/** The types of older versions and of their subresources. */
-function olderTypes(): readonly StructSchema[] {
+/** These types and those that their fields lead to. */
+function typesOf(schemas: readonly StructSchema[]): readonly StructSchema[] {
   const found = new Set<StructSchema>();
   const visit = (schema: Schema): void => {
     if (schema.type === 'list') visit(schema.element);
@@ -78,12 +90,19 @@ function olderTypes(): readonly StructSchema[] {
     found.add(schema);
     for (const field of Object.values(schema.fields)) visit(field.schema);
   };
-  for (const { schema, subresources = [] } of olderKinds.flatMap(({ versions }) => versions)) {
-    visit(schema);
-    for (const subresource of subresources) if (subresource.schema !== undefined) visit(subresource.schema);
-  }
+  for (const schema of schemas) visit(schema);
   return [...found];
 }
+
+/** The types of older versions and of their subresources. */
+const olderTypes = typesOf(
+  olderKinds
+    .flatMap(({ versions }) => versions)
+    .flatMap(({ schema, subresources = [] }) => [
+      schema,
+      ...subresources.flatMap((subresource) => subresource.schema ?? []),
+    ]),
+);
 
 const folder = new URL('../types/descriptions/', import.meta.url);
 
@@ -161,13 +180,13 @@ suite('descriptions', () => {
       for (const field of fields) known.add(field);
       names.set(key, known);
     };
-    for (const type of [...types, ...olderTypes()]) {
+    for (const type of [...types, ...olderTypes]) {
       const [home = '', rest = ''] = type.name.split('/');
       const fields = type.type === 'struct' ? Object.keys(type.fields) : [];
       add(`${home}/${rest}`, fields);
       add(`${home}/${rest.slice(rest.indexOf('.') + 1)}`, fields);
     }
-    for (const { versions, plural, columns } of [...builtinResources, ...metricsResources]) {
+    for (const { versions, plural, columns } of kinds) {
       add(
         `${versions[0]?.schema.name.split('/')[0]}/${plural}`,
         columns.map(({ name }) => name),

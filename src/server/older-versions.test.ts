@@ -533,10 +533,14 @@ describe('an object that is stored in an older version', () => {
   });
 });
 
-it('is tested for every older kind', () => {
-  const places = olderKinds.flatMap(({ group, plural, versions }) =>
-    versions.map(({ version }) => `${expandNames(group, names)}/${version} ${plural}`),
-  );
+it('is tested for every older kind that has a newer version', () => {
+  // A kind without a newer version has a test of its own.
+  const removed = new Set(olderKinds.filter(({ definition }) => definition !== undefined).map(({ plural }) => plural));
+  const places = olderKinds
+    .filter(({ plural }) => !removed.has(plural))
+    .flatMap(({ group, plural, versions }) =>
+      versions.map(({ version }) => `${expandNames(group, names)}/${version} ${plural}`),
+    );
   expect(places.filter((place) => !rows.some((row) => row.place === place))).toEqual([]);
 });
 

@@ -43,7 +43,9 @@ function textsOf(home: string): Texts {
 }
 
 /** The packages that have the texts of a package: the types of `extensions` are in other groups now. */
-const moved: { readonly [home: string]: readonly string[] } = { extensions: ['networking', 'apps', 'extensions'] };
+const moved: { readonly [home: string]: readonly string[] } = {
+  extensions: ['networking', 'apps', 'policy', 'extensions'],
+};
 
 const read = (home: string): Texts => mergeTexts((moved[home] ?? [home]).map(readFile));
 

@@ -6,6 +6,7 @@ const keyNames: ReadonlyMap<string, string> = new Map([
   ['endpoints', 'services/endpoints'],
   ['ingresses', 'ingress'],
   ['nodes', 'minions'],
+  ['podsecuritypolicies', 'podsecuritypolicy'],
   ['replicationcontrollers', 'controllers'],
   ['services', 'services/specs'],
 ]);

@@ -14,12 +14,12 @@ const definitions = withOlderVersions(builtinResources);
 /** Every conversion of an older version, with the type of the stored objects. */
 const conversions = olderKinds.flatMap(({ group, plural, storedIn = group, versions }) =>
   versions.map(({ version, defaults, changes }) => {
-    const definition = builtinResources.find((one) => one.group === storedIn && one.plural === plural);
+    const definition = definitions.find((one) => one.group === storedIn && one.plural === plural);
     const older = definitions
       .filter((one) => one.group === group && one.plural === plural)
       .flatMap((one) => one.versions.filter((declared) => declared.version === version))[0];
     const { storage } = definition ?? {};
-    const owner = builtinResources.find((one) => one.group === storage?.group && one.plural === storage.resource);
+    const owner = definitions.find((one) => one.group === storage?.group && one.plural === storage.resource);
     const stored = owner?.versions.find((one) => one.version === storage?.version)?.schema;
     if (definition === undefined || older === undefined || stored === undefined) {
       throw new Error(`${group}/${version} ${plural} is not defined`);

@@ -9,6 +9,8 @@ import type { FieldChange } from './fields.ts';
 export interface OlderKind {
   readonly group: string;
   readonly plural: string;
+  /** The kind, without versions, where none of its versions is a current one. */
+  readonly definition?: ResourceDefinition;
   /** The group of the resource that has the same objects, where it is another. */
   readonly storedIn?: string;
   /** The newest first. */
@@ -19,7 +21,7 @@ export interface OlderKind {
 export interface OlderVersion {
   readonly version: string;
   readonly schema: StructSchema;
-  /** Its replacement is the storage version where it names none. */
+  /** Its replacement is the preferred version of the kind where it names none. */
   readonly lifecycle: Lifecycle;
   /** Releases that have it serve it by default, although it is a beta version. */
   readonly onByDefault?: boolean;
@@ -73,12 +75,13 @@ function withSubresources(ofKind: readonly Subresource[], own: readonly Subresou
 function versionOf(definition: ResourceDefinition, group: string, older: OlderVersion): ResourceVersion {
   const { versions, kind } = definition;
   const { version, schema, lifecycle, strategy } = older;
+  const [preferred] = versions;
   return {
     ...converted(definition, group, older),
     version,
     schema,
     lifecycle: {
-      replacement: `${formatGroupVersion({ ...definition, version: versions[0]?.version ?? '' })} ${kind}`,
+      ...(preferred && { replacement: `${formatGroupVersion({ ...definition, version: preferred.version })} ${kind}` }),
       ...lifecycle,
     },
     ...(strategy === undefined ? {} : { strategy: strategy(definition.strategy) }),

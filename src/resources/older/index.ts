@@ -10,6 +10,7 @@ import { discovery } from './discovery.ts';
 import { events } from './events.ts';
 import { flowcontrol } from './flowcontrol.ts';
 import { networkingKinds } from './networking.ts';
+import { podSecurityPolicies } from './pod-security-policies.ts';
 import { policy } from './policy.ts';
 import { sameTypes } from './same-types.ts';
 import { workloads } from './workloads.ts';
@@ -25,18 +26,23 @@ export const olderKinds: readonly OlderKind[] = [
   ...events,
   ...flowcontrol,
   ...networkingKinds,
+  ...podSecurityPolicies,
   ...policy,
   ...sameTypes,
   ...workloads,
 ];
 
-/** The definitions with the older versions of their kinds, and those of groups that only have older versions. */
+/**
+ * The definitions with the older versions of their kinds, those of groups that only have older versions, and those of kinds
+ * that only have older versions, where their group is defined.
+ */
 export function withOlderVersions(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const all = new Map(definitions.map((one) => [idOf(one), one]));
   const apart: ResourceDefinition[][] = [];
   for (const kind of olderKinds) {
-    const { storedIn = kind.group } = kind;
-    const definition = all.get(idOf({ group: storedIn, plural: kind.plural }));
+    const { group, plural, storedIn = group } = kind;
+    const own = definitions.some((one) => one.group === group) ? kind.definition : undefined;
+    const definition = own ?? all.get(idOf({ group: storedIn, plural }));
     if (definition === undefined) continue;
     const [joint, ...others] = withVersions(definition, kind);
     if (joint !== undefined) all.set(idOf(kind), joint);

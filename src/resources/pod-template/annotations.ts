@@ -57,11 +57,7 @@ export function validatePodAnnotations(
       if (!containers.has(name)) {
         errors.push(fieldError.invalid(`${path}[${key}]`, name, 'container not found'));
       }
-      if (value !== '' && value !== 'runtime/default' && value !== 'unconfined' && !value.startsWith(LOCAL)) {
-        errors.push(
-          fieldError.invalid(`${path}[${key}]`, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`),
-        );
-      }
+      errors.push(...validateAppArmorText(value, `${path}[${key}]`));
     }
   }
   return errors;
@@ -71,10 +67,17 @@ export function validatePodAnnotations(
 const isDeletionCost = (text: string): boolean =>
   /^(?:0|[1-9][0-9]*|-[0-9]+)$/.test(text) && Number(text) === (Number(text) | 0);
 
-function validateSeccompText(profile: string, path: string): FieldError[] {
+/** Validates the name of a seccomp profile, as annotations have it. */
+export function validateSeccompText(profile: string, path: string): FieldError[] {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(profile)) return [];
   if (profile.startsWith(LOCAL)) return descendingPath(path, profile.slice(LOCAL.length));
   return [fieldError.invalid(path, profile, 'must be a valid seccomp profile')];
+}
+
+/** Validates the name of an AppArmor profile, as annotations have it; empty: none. */
+export function validateAppArmorText(profile: string, path: string): FieldError[] {
+  if (['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCAL)) return [];
+  return [fieldError.invalid(path, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)];
 }
 
 /** Requires that a seccomp or AppArmor profile given as both a field and an annotation has the same value in both. */

@@ -79,11 +79,12 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
   ];
 }
 
-const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+/** A part of the name of a sysctl, as messages show it. */
+export const SYSCTL_PART = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+export const MAX_SYSCTL = 253;
 /** A linear-time form of the pattern: each text matches in one way only. */
-const MAX_SYSCTL = 253;
 const sysctlName = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*(?:[./][a-z0-9]+(?:[-_]+[a-z0-9]+)*)*$/;
-const sysctlRule = `must have at most ${MAX_SYSCTL} characters and match regex ^(${SEGMENT}[\\./])*${SEGMENT}$`;
+const sysctlRule = `must have at most ${MAX_SYSCTL} characters and match regex ^(${SYSCTL_PART}[\\./])*${SYSCTL_PART}$`;
 
 /** Sysctls of the IPC namespace. */
 const ipcSysctl = /^(?:kernel\.sem$|kernel\.shm|kernel\.msg|fs\.mqueue\.)/;

@@ -31,6 +31,23 @@ export interface Source {
 /** A definition that cannot be read. Its message names the source and the field. */
 export class DefinitionError extends Error {}
 
+/** What the types of a definition are made of. */
+function readSource(source: Source) {
+  const { names, definition } = readDefinition(source);
+  const { group = '', names: { kind = '' } = {}, versions = [] } = definition.spec ?? {};
+  const served = versions.filter(({ served }) => served);
+  return {
+    where: source.where,
+    names,
+    group,
+    kind,
+    versions: served.map(({ name: version = '', schema }) => ({
+      version,
+      schema: (schema?.openAPIV3Schema ?? {}) as JsonObject,
+    })),
+  };
+}
+
 /** The types of the kinds of definitions, in all versions that are served. @throws DefinitionError */
 export function modelOfDefinitions(sources: readonly Source[]): Model {
   const read = sources.map(readSource);
@@ -51,7 +68,8 @@ export function modelOfDefinitions(sources: readonly Source[]): Model {
   return modelOf({ names, components, kinds: sorted, bareMeta: true });
 }
 
-function readSource({ where, definition }: Source) {
+/** The definition of a source, and the names of its API domain. @throws DefinitionError */
+export function readDefinition({ where, definition }: Source) {
   const fail = (why: string) => new DefinitionError(`${where}: ${why}`);
   const apiVersion = definition['apiVersion'];
   const [, domain] = (typeof apiVersion === 'string' && /^apiextensions\.([^/]+)\/v1$/.exec(apiVersion)) || [];
@@ -65,19 +83,7 @@ function readSource({ where, definition }: Source) {
     const { value } = type.decode(definition);
     const [problem] = validate(value, type);
     if (problem !== undefined) throw fail(`${problem.field}: ${problem.message}`);
-    const { spec = {} } = value as CustomResourceDefinition;
-    const { group = '', names: { kind = '' } = {}, versions = [] } = spec;
-    const served = versions.filter(({ served }) => served);
-    return {
-      where,
-      names,
-      group,
-      kind,
-      versions: served.map(({ name: version = '', schema }) => ({
-        version,
-        schema: (schema?.openAPIV3Schema ?? {}) as JsonObject,
-      })),
-    };
+    return { names, definition: value as CustomResourceDefinition };
   } catch (error) {
     if (error instanceof StatusError) throw fail(error.message);
     throw error;

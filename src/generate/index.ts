@@ -5,7 +5,7 @@ import { writeTypeScript } from './typescript.ts';
 import { writeZod } from './zod.ts';
 
 export { builtInTypes } from './built-in.ts';
-export { DefinitionError, isDefinition, modelOfDefinitions, type Source } from './definitions.ts';
+export { DefinitionError, isDefinition, modelOfDefinitions, readDefinition, type Source } from './definitions.ts';
 export type { Model } from './model.ts';
 
 /** The formats in which the types of a model can be written. */

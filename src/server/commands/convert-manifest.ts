@@ -1,4 +1,4 @@
-/** Conversion of manifests of built-in kinds to another version, without a server. */
+/** Conversion of manifests to another version. */
 import { stringifyJson } from '../../codec/index.ts';
 import {
   type ApiObject,
@@ -15,6 +15,7 @@ import {
   type Names,
   type ObjectMeta,
   type Path,
+  parseGroupVersion,
   setKey,
   shorten,
 } from '../../meta/index.ts';
@@ -37,16 +38,38 @@ export interface KindVersion {
   readonly defaults: Strategy['defaults'];
 }
 
-/** The built-in kinds in every version, removed ones included. */
+/** The versions of one kind, in all groups that have its objects. */
+export interface KindVersions {
+  /** In the order of messages. */
+  readonly apiVersions: readonly string[];
+  readonly show: Show;
+}
+
+/**
+ * What a server shows in version `to` of a manifest in version `from`, apart from the fields that only a server sets.
+ * `unknown`: the paths of fields that the type of the manifest does not have. @throws StatusError for a value of the wrong
+ * type, and where the object cannot be converted
+ */
+type Show = (
+  manifest: JsonObject,
+  from: string,
+  to: string,
+) => Promise<{ readonly object: ApiObject; readonly unknown: readonly Path[] }>;
+
+/** The built-in kinds in every version, removed ones included, and custom kinds. */
 export interface Kinds {
   readonly names: Names;
-  /** By kind, the preferred version first. */
+  /** The built-in versions by kind, the preferred one first. */
   readonly versions: ReadonlyMap<string, readonly KindVersion[]>;
+  /** The versions of custom kinds by {@link customKey}. */
+  readonly custom: ReadonlyMap<string, KindVersions>;
   /** The annotations that carry what a version has no field for begin with this. */
   readonly carrierPrefix: string;
 }
 
-export async function loadKinds(names: Names): Promise<Kinds> {
+export const customKey = (group: string, kind: string): string => `${group}/${kind}`;
+
+export async function loadKinds(names: Names, custom: Kinds['custom'] = new Map()): Promise<Kinds> {
   const { carrierPrefix, withOlderVersions } = await loadOlderVersions();
   const definitions = withOlderVersions(builtinResources);
   const versions = new Map<string, KindVersion[]>();
@@ -68,7 +91,7 @@ export async function loadKinds(names: Names): Promise<Kinds> {
     }));
     versions.set(kind, [...(versions.get(kind) ?? []), ...ofKind]);
   }
-  return { names, versions, carrierPrefix: carrierPrefix(names) };
+  return { names, versions, custom, carrierPrefix: carrierPrefix(names) };
 }
 
 /** A manifest in another version. */
@@ -82,55 +105,81 @@ interface Converted {
 
 /**
  * Converts the manifest of one object to `apiVersion`. Fields that neither the manifest nor a default of its version sets are
- * left out. @throws StartError when there is no such version, StatusError 400 for a value of the wrong type
+ * left out. @throws StartError when there is no such version, StatusError for a value of the wrong type, and where the object
+ * cannot be converted
  */
-export function convertManifest(kinds: Kinds, manifest: JsonObject, apiVersion: string): Converted {
-  const { names, carrierPrefix } = kinds;
-  const [source, target] = versionsFor(kinds, manifest, apiVersion);
-  const { stored, unknown } = storedOf(source, manifest, names);
-  const shown = fromStored(source, stored, names);
-  const converted = fromStored(target, stored, names);
-  const object = withoutAdded(converted, manifest, (sent) =>
-    fromStored(target, storedOf(target, sent, names).stored, names),
-  );
+export async function convertManifest(kinds: Kinds, manifest: JsonObject, apiVersion: string): Promise<Converted> {
+  const { carrierPrefix } = kinds;
+  const { source, show } = kindOf(kinds, manifest, apiVersion);
+  const { object: shown, unknown } = await show(manifest, source, source);
+  const { object: converted } = await show(manifest, source, apiVersion);
+  const bare = prune(converted, manifest, () => true) as JsonObject;
+  // What a server would add by itself.
+  const added = (await show(bare, apiVersion, apiVersion)).object;
+  const object = prune(converted, manifest, (value, at) => jsonEqual(value, valueAt(added, at))) as JsonObject;
 
-  const backFrom = (result: ApiObject) => fromStored(source, storedOf(target, result, names).stored, names);
+  const backFrom = async (result: ApiObject) => (await show(result, apiVersion, source)).object;
   const withoutCarriers = (result: ApiObject) => withoutAnnotations(result, carrierPrefix);
   const original = withoutCarriers(shown);
-  const lost = differences(original, withoutCarriers(backFrom(withoutCarriers(converted))));
-  const dropped = new Set(differences(original, withoutCarriers(backFrom(converted))).map(({ path }) => path));
+  const lost = differences(original, withoutCarriers(await backFrom(withoutCarriers(converted))));
+  const dropped = new Set(differences(original, withoutCarriers(await backFrom(converted))).map(({ path }) => path));
   const warnings = [
     ...differences(original, manifest)
       .filter(({ was, is, at }) => was === undefined && !isEmpty(is) && !isLeftOut(converted, object, at))
       .filter(({ path }) => !lost.some((field) => isAtOrBelow(path, field.path)))
-      .map(({ path, is }) => `${path}: set to ${shorten(stringifyJson(is), 100)}, the default of ${source.apiVersion}`),
+      .map(({ path, is }) => `${path}: set to ${shorten(stringifyJson(is), 100)}, the default of ${source}`),
     ...lost.map(({ path }) =>
       dropped.has(path)
-        ? `${path}: dropped, because ${target.apiVersion} has no such field or value`
-        : `${path}: kept in an annotation ${carrierPrefix}…, because ${target.apiVersion} has no such field or value`,
+        ? `${path}: dropped, because ${apiVersion} has no such field or value`
+        : `${path}: kept in an annotation ${carrierPrefix}…, because ${apiVersion} has no such field or value`,
     ),
   ];
   return { object, unknown, warnings: [...new Set(warnings)] };
 }
 
-function versionsFor({ versions, names }: Kinds, manifest: JsonObject, to: string): [KindVersion, KindVersion] {
-  const { kind, apiVersion } = manifest;
-  if (typeof kind !== 'string' || kind === '' || typeof apiVersion !== 'string' || apiVersion === '') {
+/** The version of a manifest, and how its kind is shown. @throws StartError where the kind does not have both versions */
+function kindOf(kinds: Kinds, manifest: JsonObject, to: string): { readonly source: string; readonly show: Show } {
+  const { kind, apiVersion: source } = manifest;
+  if (typeof kind !== 'string' || kind === '' || typeof source !== 'string' || source === '') {
     throw new StartError('it must have a kind and an apiVersion');
   }
+  const custom = kinds.custom.get(customKey(groupOf(source), kind));
+  const { apiVersions, show } = custom ?? builtInKind(kinds, kind, source);
+  for (const version of [source, to]) {
+    if (!apiVersions.includes(version)) {
+      throw new StartError(`${version} has no ${shorten(kind)}; it is in ${apiVersions.join(', ')}`);
+    }
+  }
+  return { source, show };
+}
+
+/** @throws StartError where there is no such kind in this version */
+function builtInKind({ versions, names }: Kinds, kind: string, apiVersion: string): KindVersions {
   const ofKind = versions.get(kind) ?? [];
   const source = ofKind.find((one) => one.apiVersion === apiVersion);
   if (source === undefined) {
-    const known = ofKind.length === 0 ? didYouMean(kind, [...versions.keys()]) : `; it is in ${listed(ofKind)}`;
+    const group = groupOf(apiVersion);
+    const isBuiltIn = [...versions.values()].flat().some((one) => groupOf(one.apiVersion) === group);
+    const similar = isBuiltIn
+      ? didYouMean(kind, [...versions.keys()])
+      : '; the definition of a custom kind must be in --definitions';
+    const known = ofKind.length === 0 ? similar : `; it is in ${listed(ofKind)}`;
     throw new StartError(
       `${apiVersion} has no built-in kind ${JSON.stringify(shorten(kind))} in the API domain ${names.domain}${known}`,
     );
   }
   const equivalents = ofKind.filter(({ storage }) => storage === source.storage);
-  const target = equivalents.find((one) => one.apiVersion === to);
-  if (target === undefined) throw new StartError(`${to} has no ${kind}; it is in ${listed(equivalents)}`);
-  return [source, target];
+  const versionOf = (name: string) => equivalents.find((one) => one.apiVersion === name) as KindVersion;
+  return {
+    apiVersions: equivalents.map((one) => one.apiVersion),
+    show: async (manifest, from, to) => {
+      const { stored, unknown } = storedOf(versionOf(from), manifest, names);
+      return { object: fromStored(versionOf(to), stored, names), unknown };
+    },
+  };
 }
+
+const groupOf = (apiVersion: string): string => parseGroupVersion(apiVersion)?.group ?? '';
 
 const listed = (versions: readonly KindVersion[]): string => versions.map(({ apiVersion }) => apiVersion).join(', ');
 
@@ -149,7 +198,8 @@ export function storedOf(version: KindVersion, manifest: JsonObject, names: Name
 const fromStored = (version: KindVersion, stored: ApiObject, names: Names): ApiObject =>
   objectOf(version.declared.fromStorage?.(stored, names) ?? stored, version);
 
-function objectOf(value: JsonObject, { kind, apiVersion }: Pick<KindVersion, 'kind' | 'apiVersion'>): ApiObject {
+/** An object of a kind with the content of another one. */
+export function objectOf(value: JsonObject, { kind, apiVersion }: Pick<KindVersion, 'kind' | 'apiVersion'>): ApiObject {
   const { kind: _, apiVersion: __, metadata, ...content } = value;
   return { apiVersion, kind, metadata: (metadata ?? {}) as ObjectMeta & JsonObject, ...content } as ApiObject;
 }
@@ -159,13 +209,6 @@ function withoutAnnotations(object: ApiObject, prefix: string): ApiObject {
   const others = Object.entries(annotations ?? {}).filter(([key]) => !key.startsWith(prefix));
   const metadata = others.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(others) };
   return { ...object, metadata: metadata as ObjectMeta & JsonObject };
-}
-
-/** Without the fields that the manifest does not have and that a server would add by itself. `read`: what it would show. */
-function withoutAdded(object: ApiObject, manifest: JsonObject, read: (value: JsonObject) => JsonObject): JsonObject {
-  const bare = prune(object, manifest, () => true) as JsonObject;
-  const added = read(bare);
-  return prune(object, manifest, (value, at) => jsonEqual(value, valueAt(added, at))) as JsonObject;
 }
 
 /** A copy without those fields that the manifest does not have and for which the predicate holds. */

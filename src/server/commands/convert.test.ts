@@ -6,11 +6,12 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseYaml, stringifyYaml } from '../../codec/index.ts';
 import { valuesOf } from '../../codec/testing/random-values.ts';
-import { at, isJsonObject, type JsonObject, namesFor, StatusError } from '../../meta/index.ts';
+import { at, bufferOf, isJsonObject, type JsonObject, namesFor, StatusError } from '../../meta/index.ts';
 import { olderKinds } from '../../resources/older/index.ts';
 import { type ConvertSettings, convertTable } from '../settings/convert-flags.ts';
 import { readSettings } from '../settings/settings.ts';
 import { convertFiles } from './convert.ts';
+import { type ConversionWebhooks, customKinds } from './convert-custom.ts';
 import { convertManifest, type KindVersion, loadKinds, storedOf } from './convert-manifest.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-convert-'));
@@ -234,6 +235,135 @@ describe('orch convert', () => {
   });
 });
 
+/** A definition of wheels in two versions. */
+const definition = (conversion: JsonObject): JsonObject => {
+  const spokes = { type: 'integer' };
+  const version = (name: string, properties: JsonObject, storage = false) => ({
+    name,
+    served: name !== 'v1alpha1',
+    storage,
+    schema: {
+      openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
+    },
+  });
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'wheels.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { plural: 'wheels', kind: 'Wheel' },
+      scope: 'Namespaced',
+      conversion,
+      versions: [
+        version('v1alpha1', { spokes, color: { type: 'string', default: 'black' } }),
+        version('v1', { spokes, rim: { type: 'string', default: 'steel' } }, true),
+      ],
+    },
+  };
+};
+
+const webhookConversion = (clientConfig: JsonObject): JsonObject => ({
+  strategy: 'Webhook',
+  webhook: { conversionReviewVersions: ['v1'], clientConfig },
+});
+
+const wheel = { apiVersion: 'example.com/v1alpha1', kind: 'Wheel', metadata: { name: 'front' }, spec: { spokes: 36 } };
+
+describe('a manifest of a custom kind', () => {
+  const convertWheel = (conversion: JsonObject, manifest: JsonObject = wheel, to = 'example.com/v1') => {
+    const path = join(folder, 'definition.yaml');
+    writeFileSync(path, stringifyYaml(definition(conversion)));
+    return convert(stringifyYaml(manifest), to, { definitions: [path] });
+  };
+
+  it('has the same fields in all versions without a webhook, and lacks those that the new version does not have', async () => {
+    const { text, warnings } = await convertWheel({ strategy: 'None' });
+    expect(parseYaml(Buffer.from(text)).value).toEqual({ ...wheel, apiVersion: 'example.com/v1' });
+    expect(warnings).toEqual([
+      'standard input: Wheel/front: spec.color: dropped, because example.com/v1 has no such field or value',
+    ]);
+  });
+
+  it('is converted from and to a version that is not served, and in lists', async () => {
+    const list = {
+      apiVersion: 'example.com/v1',
+      kind: 'WheelList',
+      items: [{ metadata: { name: 'front' }, spec: { spokes: 36, rim: 'wood' } }],
+    };
+    const { text, warnings } = await convertWheel({ strategy: 'None' }, list, 'example.com/v1alpha1');
+    expect(parseYaml(Buffer.from(text)).value).toEqual({
+      ...list,
+      apiVersion: 'example.com/v1alpha1',
+      items: [{ metadata: { name: 'front' }, spec: { spokes: 36 } }],
+    });
+    expect(warnings).toEqual([expect.stringContaining('spec.rim: dropped')]);
+  });
+
+  it('is converted by the webhook of the definition', async () => {
+    const url = 'https://localhost/convert';
+    const postTo: ConversionWebhooks['postTo'] = (config, server) => async (body) => {
+      expect([config.url, server]).toEqual([url, { server: 'https://server' }]);
+      const { request } = JSON.parse(Buffer.from(bufferOf(body)).toString()) as {
+        request: { uid: string; desiredAPIVersion: string; objects: (typeof wheel)[] };
+      };
+      const convertedObjects = request.objects.map(({ spec, ...object }) => {
+        const { color, rim, ...rest } = spec as { spokes: number; color?: string; rim?: string };
+        const named = color === undefined ? { color: rim } : { rim: color };
+        return { ...object, apiVersion: request.desiredAPIVersion, spec: { ...rest, ...named } };
+      });
+      const response = { uid: request.uid, result: { status: 'Success' }, convertedObjects };
+      const review = { kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v1', response };
+      return Buffer.from(JSON.stringify(review));
+    };
+    const source = {
+      where: 'test',
+      definition: definition(webhookConversion({ url })),
+      server: { server: 'https://server' },
+    };
+    const custom = customKinds([source], { postTo, close: () => {} });
+    const result = await convertManifest(await loadKinds(names, custom), wheel, 'example.com/v1');
+    expect(result).toEqual({
+      object: { ...wheel, apiVersion: 'example.com/v1', spec: { spokes: 36, rim: 'black' } },
+      unknown: [],
+      warnings: ['spec.color: set to "black", the default of example.com/v1alpha1'],
+    });
+  });
+
+  it.each<[string, JsonObject, JsonObject, string, RegExp]>([
+    [
+      'a version that the kind does not have',
+      { strategy: 'None' },
+      wheel,
+      'example.com/v2',
+      /^standard input: Wheel\/front: example\.com\/v2 has no Wheel; it is in example\.com\/v1alpha1, example\.com\/v1$/,
+    ],
+    [
+      'an unknown field',
+      { strategy: 'None' },
+      { ...wheel, spec: { tyre: 'x' } },
+      'example.com/v1',
+      /unknown field "spec\.tyre"$/,
+    ],
+    [
+      'a webhook that is a service of no server',
+      webhookConversion({ service: { namespace: 'wheels', name: 'converter' } }),
+      wheel,
+      'example.com/v1',
+      /failed: the service wheels\/converter is reachable through its server only, which --definitions must name$/,
+    ],
+    [
+      'a kind of no definition',
+      { strategy: 'None' },
+      { ...wheel, kind: 'Axle' },
+      'example.com/v1',
+      /has no built-in kind "Axle" in the API domain k8s\.io; the definition of a custom kind must be in --definitions$/,
+    ],
+  ])('is refused with %s', async (_, conversion, manifest, to, message) => {
+    await expect(convertWheel(conversion, manifest, to)).rejects.toThrow(message);
+  });
+});
+
 const names = namesFor('k8s.io');
 const kinds = await loadKinds(names);
 const olderTypes = new Set(olderKinds.flatMap(({ versions }) => versions.map(({ schema }) => schema)));
@@ -261,9 +391,9 @@ function complete(object: JsonObject): void {
 }
 
 /** The result; undefined when the object is invalid. */
-function attempt<T>(convertOne: () => T): T | undefined {
+async function attempt<T>(convertOne: () => Promise<T>): Promise<T | undefined> {
   try {
-    return convertOne();
+    return await convertOne();
   } catch (error) {
     if (error instanceof StatusError && error.code === 422) return undefined;
     throw error;
@@ -271,18 +401,18 @@ function attempt<T>(convertOne: () => T): T | undefined {
 }
 
 describe('a manifest', () => {
-  it.each(pairs)('that is a %s survives the conversion to %s and back', (_, to, from) => {
-    fc.assert(
-      fc.property(valuesOf(from.declared.schema, names), (value) => {
+  it.each(pairs)('that is a %s survives the conversion to %s and back', async (_, to, from) => {
+    await fc.assert(
+      fc.asyncProperty(valuesOf(from.declared.schema, names), async (value) => {
         const { apiVersion, kind } = from;
         const sent: JsonObject = { ...(value as JsonObject), apiVersion, kind };
         complete(sent);
-        const there = attempt(() => convertManifest(kinds, sent, to));
+        const there = await attempt(() => convertManifest(kinds, sent, to));
         // The older version has a rule that the random object breaks.
         if (there === undefined) return;
         expect(there.object).toMatchObject({ apiVersion: to, kind, metadata: { name: 'x' } });
         if (there.warnings.some((warning) => warning.includes(': dropped'))) return;
-        const back = convertManifest(kinds, there.object, apiVersion).object;
+        const back = (await convertManifest(kinds, there.object, apiVersion)).object;
         // Its annotations have no place for metrics that are invalid.
         if ([apiVersion, to].includes('autoscaling/v1')) return;
         expect(storedOf(from, back, names)).toEqual(storedOf(from, sent, names));

@@ -13,7 +13,9 @@ import { type ConvertSettings, convertTable } from '../settings/convert-flags.ts
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { StartError } from '../start-error.ts';
+import { customKinds, openConversionWebhooks } from './convert-custom.ts';
 import { convertManifest, type Kinds, loadKinds } from './convert-manifest.ts';
+import { definitionsOf } from './definition-sources.ts';
 import { documentsOf, documentsOfStream, filesAt } from './manifest-files.ts';
 import { parseSettings, printText, runToEnd } from './run-until-signal.ts';
 
@@ -22,8 +24,9 @@ const convertHelp = (): string =>
   commandHelp(
     'orch convert -f <file,…> --output-version=<group/version> [flags]',
     [
-      'Converts manifests of built-in kinds to another version, also from versions that servers do not serve by default,',
-      'and prints them in the order of the input. It needs no server. Lists are converted item by item.',
+      'Converts manifests to another version, also from versions that servers do not serve by default, and prints them in',
+      'the order of the input. Lists are converted item by item. Built-in kinds need no server; custom kinds need their',
+      'definition, and the conversion webhook that it names must be reachable, by its URL or through the server.',
       '',
       'Comments and the layout of YAML are not preserved. Standard error names what may surprise: defaults of the former',
       'version that the new one does not have, and fields that the new version lacks. These are kept in an annotation, by',
@@ -48,17 +51,33 @@ async function convert(args: readonly string[]): Promise<void> {
 
 /** The converted manifests as text, and warnings about them. @throws StartError with a line for each problem */
 export async function convertFiles(
-  { filename, outputVersion = '', output, validate, apiDomain }: ConvertSettings,
+  settings: ConvertSettings,
   stdin: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly text: string; readonly warnings: readonly string[] }> {
-  const kinds = await loadKinds(namesFor(apiDomain));
+  const { definitions, kubeconfig } = settings;
+  const sources = definitions.length === 0 && kubeconfig !== undefined ? [kubeconfig] : definitions;
+  const webhooks = openConversionWebhooks();
+  try {
+    const custom = customKinds(await definitionsOf('--definitions', sources, kubeconfig), webhooks);
+    return await convertAll(settings, await loadKinds(namesFor(settings.apiDomain), custom), stdin);
+  } finally {
+    webhooks.close();
+  }
+}
+
+/** @throws StartError with a line for each problem */
+async function convertAll(
+  { filename, outputVersion = '', output, validate }: ConvertSettings,
+  kinds: Kinds,
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<{ readonly text: string; readonly warnings: readonly string[] }> {
   const run: Run = { kinds, outputVersion, validate, warnings: [], problems: [] };
   const texts: string[] = [];
   for (const [file, documents] of await readAll(filename, stdin)) {
     for (const { value, findings } of documents) {
       if (value === null) continue;
       report(run, file, findings);
-      const converted = convertDocument(run, file, value);
+      const converted = await convertDocument(run, file, value);
       texts.push(output === 'json' ? `${prettyJson(converted)}\n` : stringifyYaml(converted));
     }
   }
@@ -97,30 +116,37 @@ function report({ validate, warnings, problems }: Run, where: string, findings: 
 }
 
 /** A converted object, or a list whose items are converted. */
-function convertDocument(run: Run, file: string, value: Json): Json {
+async function convertDocument(run: Run, file: string, value: Json): Promise<Json> {
   if (!isJsonObject(value)) {
     run.problems.push(`${file}: a document is not an object`);
     return value;
   }
   const { kind, apiVersion, items } = value;
   if (!Array.isArray(items) || typeof kind !== 'string' || !kind.endsWith('List')) return convertOne(run, file, value);
-  if (kind === 'List') return { ...value, items: items.map((item) => convertDocument(run, file, item)) };
+  if (kind === 'List') {
+    const converted: Json[] = [];
+    for (const item of items) converted.push(await convertDocument(run, file, item));
+    return { ...value, items: converted };
+  }
   const itemType = { kind: kind.slice(0, -'List'.length), ...(apiVersion === undefined ? {} : { apiVersion }) };
-  const converted = items.map((item) => {
-    if (!isJsonObject(item)) return convertDocument(run, file, item);
-    const object = convertOne(run, file, { ...itemType, ...item });
-    // Items of such a list mostly have no type of their own.
-    return Object.fromEntries(
-      Object.entries(object).filter(([key]) => !(key in itemType) || getKey(item, key) !== undefined),
-    );
-  });
+  // Items of such a list mostly have no type of their own.
+  const converted: Json[] = [];
+  for (const item of items) {
+    if (!isJsonObject(item)) {
+      converted.push(await convertDocument(run, file, item));
+      continue;
+    }
+    const object = await convertOne(run, file, { ...itemType, ...item });
+    const shown = Object.entries(object).filter(([key]) => !(key in itemType) || getKey(item, key) !== undefined);
+    converted.push(Object.fromEntries(shown));
+  }
   return { ...value, apiVersion: run.outputVersion, items: converted };
 }
 
-function convertOne(run: Run, file: string, manifest: JsonObject): JsonObject {
+async function convertOne(run: Run, file: string, manifest: JsonObject): Promise<JsonObject> {
   const where = `${file}: ${nameOf(manifest)}`;
   try {
-    const { object, unknown, warnings } = convertManifest(run.kinds, manifest, run.outputVersion);
+    const { object, unknown, warnings } = await convertManifest(run.kinds, manifest, run.outputVersion);
     report(run, where, unknown.map(unknownField));
     for (const warning of warnings) run.warnings.push(`${where}: ${warning}`);
     return object;

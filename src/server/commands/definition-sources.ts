@@ -9,35 +9,49 @@ import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
 /** Page size of lists: definitions are large. */
 const pageSize = 50;
 
-/** Reads the definitions of all sources. @throws StartError for a source that cannot be read or has none */
-export async function definitionsOf(from: readonly string[], kubeconfig: string | undefined): Promise<Source[]> {
-  const definitions: Source[] = [];
-  for (const source of from) {
-    const sourceDefinitions = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
-    if (sourceDefinitions.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
-    for (const one of sourceDefinitions) definitions.push(one);
+/** A definition, and the server that it comes from. */
+export interface DefinitionSource extends Source {
+  readonly server?: HttpsOptions;
+}
+
+/**
+ * Reads the definitions of all sources of a setting, such as `--from`. @throws StartError for a source that cannot be read
+ * or has none
+ */
+export async function definitionsOf(
+  setting: string,
+  sources: readonly string[],
+  kubeconfig: string | undefined,
+): Promise<DefinitionSource[]> {
+  const definitions: DefinitionSource[] = [];
+  for (const source of sources) {
+    const name = `${setting}=${JSON.stringify(source)}`;
+    const found = /^https?:\/\//.test(source)
+      ? await ofUrl(setting, source, kubeconfig)
+      : await ofPath(setting, source, name);
+    if (found.length === 0) throw new StartError(`${name} has no definition of custom resources`);
+    for (const one of found) definitions.push(one);
   }
   return definitions;
 }
 
-const nameOf = (source: string) => `--from=${JSON.stringify(source)}`;
-
-async function ofUrl(url: string, kubeconfig: string | undefined): Promise<Source[]> {
+async function ofUrl(setting: string, url: string, kubeconfig: string | undefined): Promise<DefinitionSource[]> {
   const { protocol, origin, pathname, username } = URL.canParse(url) ? new URL(url) : new URL('http://invalid');
   if (protocol !== 'https:' || pathname !== '/' || username !== '') {
-    throw new StartError(`${nameOf(url.replace(/\/\/.*@/, '//'))} must be an https URL without a path and credentials`);
+    const shown = JSON.stringify(url.replace(/\/\/.*@/, '//'));
+    throw new StartError(`${setting}=${shown} must be an https URL without a path and credentials`);
   }
   const known = kubeconfig === undefined ? {} : await serverOfKubeconfig('--kubeconfig', kubeconfig);
   return ofServer({ ...known, server: origin });
 }
 
-async function ofPath(path: string): Promise<Source[]> {
+async function ofPath(setting: string, path: string, name: string): Promise<DefinitionSource[]> {
   const values: [where: string, value: Json][] = [];
-  for (const file of await filesAt(path, nameOf(path))) {
+  for (const file of await filesAt(path, name)) {
     for (const { value } of await documentsOf(file)) values.push([file, value]);
   }
   if (values.length === 1 && values[0]?.[0] === path && isKubeconfig(values[0][1]))
-    return ofServer(await serverOfKubeconfig('--from', path));
+    return ofServer(await serverOfKubeconfig(setting, path));
   return values.flatMap(([where, value]) => definitionsIn(where, value));
 }
 
@@ -52,7 +66,7 @@ function definitionsIn(where: string, value: Json): Source[] {
 }
 
 /** The definitions of a server. @throws StartError */
-async function ofServer(options: HttpsOptions): Promise<Source[]> {
+async function ofServer(options: HttpsOptions): Promise<DefinitionSource[]> {
   const { server } = options;
   const transport = httpsTransport(options);
   const client = createClient({ transport });
@@ -61,7 +75,7 @@ async function ofServer(options: HttpsOptions): Promise<Source[]> {
     const group = groups.find((name) => name.startsWith('apiextensions.'));
     if (group === undefined) throw new StartError(`${server} has no definitions of custom resources`);
     const place = { apiVersion: `${group}/v1`, resource: 'customresourcedefinitions' };
-    const definitions: Source[] = [];
+    const definitions: DefinitionSource[] = [];
     for (let token: string | undefined = ''; token !== undefined; ) {
       const page: ObjectList<ApiObject> = await client.list(place, {
         limit: pageSize,
@@ -70,7 +84,7 @@ async function ofServer(options: HttpsOptions): Promise<Source[]> {
       for (const item of page.items) {
         // Items of a list have no apiVersion and kind.
         const definition = { ...item, apiVersion: place.apiVersion, kind: 'CustomResourceDefinition' };
-        definitions.push({ where: `${server}: ${item.metadata.name}`, definition });
+        definitions.push({ where: `${server}: ${item.metadata.name}`, definition, server: options });
       }
       token = page.metadata.continue || undefined;
     }

@@ -43,7 +43,7 @@ async function write({ from, kubeconfig, format, out }: GenerateSettings): Promi
 /** @throws StartError */
 async function modelOf(from: readonly string[], kubeconfig: string | undefined) {
   try {
-    return modelOfDefinitions(await definitionsOf(from, kubeconfig));
+    return modelOfDefinitions(await definitionsOf('--from', from, kubeconfig));
   } catch (error) {
     if (error instanceof DefinitionError) throw new StartError(error.message, error);
     throw error;

@@ -24,6 +24,18 @@ const flags = {
     'strict',
     'What unknown and duplicate fields cause: an error, a warning, or nothing. The output lacks unknown fields.',
   ),
+  definitions: flag(
+    'Conversion',
+    type.texts('source', () => undefined),
+    [],
+    'Sources of the definitions of custom kinds: YAML or JSON files, folders of such files, the kubeconfig of a server, or its https URL. If not set, it is the value of `--kubeconfig`.',
+  ),
+  kubeconfig: flag(
+    'Conversion',
+    type.file,
+    undefined,
+    'Kubeconfig whose current context has the credentials and the CA bundle for the URL in `--definitions`.',
+  ),
   apiDomain: flag(
     'API',
     type.domain,

@@ -29,7 +29,7 @@ const type = {
   field: (identifier) => fields.get(identifier),
   identifiers: () => fields.keys(),
 };
-const libraries = cel.librariesOfStored(cel.baseLibraries({ AuthorizeWithSelectors: true }));
+const libraries = cel.expressionLibraries(cel.baseLibraries({ AuthorizeWithSelectors: true })).ofStored;
 const environment = createEnvironment({ libraries, variables: [{ name: 'self', type }] });
 const self = new cel.ObjectValue(type, {
   replicas: 3,

@@ -9,9 +9,9 @@ import {
   compileExpression,
   type Environment,
   ExpressionError,
+  expressionLibraries,
   JsonMapValue,
   ListValue,
-  librariesOfNew,
   type ObjectField,
   type ObjectType,
   ObjectValue,
@@ -19,14 +19,21 @@ import {
   type ReadJson,
   type Value,
 } from '../cel/index.ts';
-import { atOnce, defaultFeatures, expressionTypes, isJsonObject, type Steps } from '../meta/index.ts';
+import {
+  atOnce,
+  compatibleRelease,
+  defaultFeatures,
+  expressionTypes,
+  isJsonObject,
+  type Steps,
+} from '../meta/index.ts';
 
 /** What one expression, and what all that belong together, may cost. */
 export const maxCost = 1_000_000;
 export const maxTotalCost = 2_500_000;
 
 /** The libraries of all expressions in configuration files. */
-export const libraries = librariesOfNew(baseLibraries(defaultFeatures));
+export const libraries = expressionLibraries(baseLibraries(defaultFeatures)).ofNew(compatibleRelease);
 
 /** An expression that can be evaluated. */
 export interface Expression {

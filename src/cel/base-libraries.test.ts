@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFeatures } from '../meta/index.ts';
+import { apiRelease, defaultFeatures, parseRelease } from '../meta/index.ts';
 import { kubeLibraries } from './base-libraries.ts';
-import { librariesOfNew } from './check/versions.ts';
+import { expressionLibraries } from './check/versions.ts';
 import type { CelType } from './types.ts';
 
 const libraries = kubeLibraries(defaultFeatures);
@@ -41,15 +41,17 @@ describe('the libraries', () => {
     ['1.33', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format', 'Semver']],
   ] as const)('of new expressions of %s are %j', (release, names) => {
     const features = { ...defaultFeatures, AuthorizeWithSelectors: false };
-    const found = librariesOfNew(kubeLibraries(features), release).map(({ name }) => name.replace(/^\w+\./, ''));
+    const found = expressionLibraries(kubeLibraries(features))
+      .ofNew(parseRelease(release))
+      .map(({ name }) => name.replace(/^\w+\./, ''));
     expect(found).toEqual(names);
   });
 
   it('select in authorization checks while the feature gate is on', () => {
     const has = (on: boolean) =>
-      librariesOfNew(kubeLibraries({ ...defaultFeatures, AuthorizeWithSelectors: on }), '1.33').some(
-        ({ functions }) => 'fieldSelector' in functions,
-      );
+      expressionLibraries(kubeLibraries({ ...defaultFeatures, AuthorizeWithSelectors: on }))
+        .ofNew(apiRelease)
+        .some(({ functions }) => 'fieldSelector' in functions);
     expect([has(true), has(false)]).toEqual([true, false]);
   });
 });

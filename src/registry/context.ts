@@ -6,6 +6,7 @@ import {
   type GroupResource,
   type Names,
   type Random,
+  type Release,
   type ReviewHandler,
   StatusError,
   serverTurns,
@@ -54,6 +55,8 @@ export interface RegistryContext {
   /** Whether a garbage collector runs. */
   readonly garbageCollector: boolean;
   readonly allowPrivileged: boolean;
+  /** The oldest release that must be able to evaluate the expressions that are written. */
+  readonly compatible: Release;
   /** The types of node addresses by which a kubelet is reached, the preferred one first. */
   readonly nodeAddresses: readonly string[];
 }

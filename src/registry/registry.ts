@@ -2,6 +2,7 @@ import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../a
 import {
   apiRelease,
   type Clock,
+  compatibleRelease,
   defaultFeatures,
   type Features,
   formatGroupResource,
@@ -73,6 +74,8 @@ export interface RegistryOptions {
   readonly features?: Partial<Features>;
   /** The release to serve: versions that it does not have are not served. Default: the latest one. */
   readonly release?: Release;
+  /** The oldest release to which the control plane can be rolled back. Default: the one before the latest one. */
+  readonly compatible?: Release;
   /** Whether a resource is served in a version. Default: in stable versions. Others may still be storage versions. */
   readonly serves?: (group: string, version: string, plural: string) => boolean;
   readonly observer?: Observer;
@@ -181,6 +184,7 @@ function contextOf(
     watchSeconds: options.watchSeconds ?? 1_800,
     garbageCollector: options.garbageCollector ?? false,
     allowPrivileged: options.allowPrivileged ?? false,
+    compatible: options.compatible ?? compatibleRelease,
     nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     ...parts,
   };

@@ -287,6 +287,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     parts;
   const { authorize } = authorization;
   const { store } = backend;
+  const releases = servedReleases(settings);
   for (const warning of gateWarnings(settings)) log.warn(warning, {});
   return createRegistry({
     store,
@@ -296,7 +297,8 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     serves,
     tokenKey,
     features,
-    release: servedReleases(settings).emulated,
+    release: releases.emulated,
+    compatible: releases.compatible,
     definitions: fakeNodes > 0 ? [...definitions, ...metricsResources] : definitions,
     authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),

@@ -38,6 +38,48 @@ describe('an emulated release', () => {
     });
   });
 
+  it.each<[release: string, status: number]>([
+    ['1.32', 422],
+    ['1.33', 201],
+  ])('accepts new expressions of --min-compatibility-version=%s only: %i', async (minCompatibilityVersion, status) => {
+    const request = await start({ minCompatibilityVersion });
+    const expression = "semver('1.2.3').major() == 1";
+    const webhook = {
+      name: 'a.example.com',
+      clientConfig: { url: 'https://localhost/' },
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      matchConditions: [{ name: 'a', expression }],
+    };
+    const rules = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE'] }];
+    const property = { type: 'object', 'x-kubernetes-validations': [{ rule: expression }] };
+    const answers = [
+      await request('POST', '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', {
+        metadata: { name: 'a' },
+        spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression }] },
+      }),
+      await request('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+        metadata: { name: 'a' },
+        webhooks: [webhook],
+      }),
+      await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+        metadata: { name: 'wheels.example.com' },
+        spec: {
+          group: 'example.com',
+          names: { plural: 'wheels', kind: 'Wheel' },
+          scope: 'Cluster',
+          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: property } }],
+        },
+      }),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual([status, status, status]);
+    for (const { text } of status === 422 ? answers : []) {
+      expect(text).toMatch(
+        /'semver'.*It is valid from release 1\.33 on; .* release 1\.32 \(--min-compatibility-version\)/s,
+      );
+    }
+  });
+
   it('serves the versions that it has', async () => {
     const paths = ['networking.k8s.io/v1/servicecidrs', 'networking.k8s.io/v1/ingresses', 'apps/v1/deployments'];
     const statuses = async (options: ServerOptions) => {

@@ -5,16 +5,16 @@ import {
   boolType,
   CelError,
   type CelType,
+  type CheckedExpression,
   checkInSteps,
+  checkNewInSteps,
   compileExpression,
   createEnvironment,
   dynType,
-  type Environment,
+  type EnvironmentOptions,
   ExpressionError,
+  expressionLibraries,
   jsonPatchType,
-  type Library,
-  librariesOfNew,
-  librariesOfStored,
   listType,
   mapType,
   mutationLibrary,
@@ -27,7 +27,7 @@ import {
   stringType,
   typeName,
 } from '../../cel/index.ts';
-import { defaultFeatures, expressionTypes, type Steps } from '../../meta/index.ts';
+import { compatibleRelease, defaultFeatures, expressionTypes, type Release, type Steps } from '../../meta/index.ts';
 import { namespaceType, requestType } from './declarations.ts';
 
 /** The variables of expressions. `variables` has the variables of a policy as its fields. */
@@ -70,30 +70,18 @@ export class ExpressionFault {
 
 export type Compilation = CompiledExpression | ExpressionFault;
 
-/** Libraries for expressions that are new, and for those that are stored already. */
-export interface ExpressionLibraries {
-  readonly ofNew: readonly Library[];
-  readonly ofStored: readonly Library[];
-}
-
 /** Feature gates decide about new expressions with selectors in authorization checks, which are on by default. */
 const libraries = baseLibraries(defaultFeatures);
-const admissionLibraries: ExpressionLibraries = {
-  ofNew: librariesOfNew(libraries),
-  ofStored: librariesOfStored(libraries),
-};
-const mutationLibraries: ExpressionLibraries = {
-  ofNew: [...admissionLibraries.ofNew, mutationLibrary],
-  ofStored: [...admissionLibraries.ofStored, mutationLibrary],
-};
+const admissionLibraries = expressionLibraries(libraries);
+const mutationLibraries = expressionLibraries([...libraries, { library: mutationLibrary, since: '1.0' }]);
 
 export interface CompilerOptions {
   /** Whether expressions have `params`. */
   readonly params: boolean;
   /** Whether expressions have `variables`. */
   readonly composed: boolean;
-  /** Default: those of all admission expressions. */
-  readonly libraries?: ExpressionLibraries;
+  /** The release in which new expressions must be valid. Default: `compatibleRelease`. */
+  readonly compatible?: Release | undefined;
   /** The types of `object` and `oldObject`; default: dyn. */
   readonly objectType?: CelType;
   /** The type of `params`; default: dyn. */
@@ -154,14 +142,13 @@ export class ExpressionCompiler {
 
   *compileInSteps(source: string, options: ExpressionOptions): Steps<Compilation> {
     const { returns, isStored, authorizer = true, mutates = false } = options;
-    const environment = this.#environment(isStored, authorizer, mutates);
     try {
-      const checked = yield* checkInSteps(environment, source);
+      const checked = yield* this.#check(source, isStored, this.#variablesOf(authorizer), mutates);
       yield;
       const mismatch = returns && mismatchOf(checked.type, returns);
       if (mismatch !== undefined) return new ExpressionFault(source, mismatch);
       const { variables: used } = checked;
-      const names = environment.variables.keys() as MapIterator<VariableName>;
+      const names = checked.environment.variables.keys() as MapIterator<VariableName>;
       return {
         source,
         type: checked.type,
@@ -184,8 +171,21 @@ export class ExpressionCompiler {
     }
   }
 
-  #environment(isStored: boolean, authorizer: boolean, mutates: boolean): Environment {
-    const { params, composed, libraries: own = admissionLibraries, objectType = dynType, paramsType } = this.#options;
+  #check(
+    source: string,
+    isStored: boolean,
+    variables: EnvironmentOptions['variables'],
+    mutates: boolean,
+  ): Steps<CheckedExpression> {
+    const { compatible = compatibleRelease } = this.#options;
+    const all = mutates ? mutationLibraries : admissionLibraries;
+    return isStored
+      ? checkInSteps(createEnvironment({ variables, libraries: all.ofStored }), source)
+      : checkNewInSteps({ variables }, all, compatible, source);
+  }
+
+  #variablesOf(authorizer: boolean): EnvironmentOptions['variables'] {
+    const { params, composed, objectType = dynType, paramsType } = this.#options;
     const variables: { name: VariableName; type: CelType }[] = [
       { name: 'object', type: objectType },
       { name: 'oldObject', type: objectType },
@@ -200,8 +200,7 @@ export class ExpressionCompiler {
       );
     }
     if (composed) variables.push({ name: 'variables', type: this.variablesType });
-    const { ofStored, ofNew } = mutates ? mutationLibraries : own;
-    return createEnvironment({ variables, libraries: isStored ? ofStored : ofNew });
+    return variables;
   }
 }
 

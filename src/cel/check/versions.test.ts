@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce, defaultFeatures, parseRelease } from '../../meta/index.ts';
+import { baseLibraries } from '../base-libraries.ts';
 import type { Library } from '../library.ts';
-import { librariesOfNew, librariesOfStored, type VersionedLibrary } from './versions.ts';
+import { checkNewInSteps, expressionLibraries, type VersionedLibrary } from './versions.ts';
 
 const library = (name: string): Library => ({ name, functions: {} });
 
@@ -23,11 +25,11 @@ describe('libraries of a release', () => {
     ['1.33', ['standard', 'strings-2', 'format', 'gated', 'semver']],
     ['1.100', ['standard', 'strings-2', 'format', 'gated', 'semver']],
   ] as const)('an expression written with %s may use what that release has', (release, expected) => {
-    expect(names(librariesOfNew(libraries, release))).toEqual(expected);
+    expect(names(expressionLibraries(libraries).ofNew(parseRelease(release)))).toEqual(expected);
   });
 
   test('a stored expression may use all that is not removed, whatever the gates', () => {
-    expect(names(librariesOfStored(libraries))).toEqual([
+    expect(names(expressionLibraries(libraries).ofStored)).toEqual([
       'standard',
       'strings-2',
       'format',
@@ -35,5 +37,35 @@ describe('libraries of a release', () => {
       'gated',
       'semver',
     ]);
+  });
+});
+
+describe('an expression that is written', () => {
+  const all = expressionLibraries(baseLibraries(defaultFeatures));
+  const messageOf = (source: string, release: `1.${number}`): string | undefined => {
+    try {
+      atOnce(checkNewInSteps({ variables: [] }, all, parseRelease(release), source));
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  test.each([
+    ["semver('1.2.3').major() == 1", '1.33', '1.32'],
+    ['[1].all(i, v, i < v)', '1.32', '1.31'],
+    ["ip('::1').isLoopback()", '1.30', '1.29'],
+  ] as const)('may use what its release has: %s of %s', (source, since, before) => {
+    expect(messageOf(source, since)).toBeUndefined();
+    expect(messageOf(source, before)).toMatch(
+      new RegExp(
+        `'\\w+'.*\nIt is valid from release ${since} on; new expressions must be valid in release ${before} \\(--min-compatibility-version\\)\\.$`,
+        's',
+      ),
+    );
+  });
+
+  test('that no release accepts is no matter of releases', () => {
+    expect(messageOf('unknown(1)', '1.31')).not.toContain('release');
   });
 });

@@ -4,18 +4,18 @@ import {
   type CelType,
   type CheckedExpression,
   checkInSteps,
+  checkNewInSteps,
   compileExpression,
   createEnvironment,
-  type Environment,
+  type EnvironmentOptions,
   ExpressionError,
-  type Library,
   optionalType,
   type Program,
 } from '../../cel/index.ts';
-import type { Steps } from '../../meta/index.ts';
+import { compatibleRelease, type Release, type Steps } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { fieldPathOf } from './field-path.ts';
-import { newExpressionLibraries, storedExpressionLibraries } from './libraries.ts';
+import { ruleLibraries } from './libraries.ts';
 
 export interface CompiledExpression {
   readonly checked: CheckedExpression;
@@ -60,26 +60,21 @@ export function expressionsOf(structural: Structural): StoredExpressions {
 }
 
 /**
- * Compiles a rule on values of the type. Without `stored`, all expressions count as stored. In steps: each expression is
- * parsed, checked and compiled in one of its own.
+ * Compiles a rule on values of the type. Without `stored`, all expressions count as stored; others must be valid in the
+ * `compatible` release. In steps: each expression is parsed, checked and compiled in one of its own.
  */
 export function* compileRule(
   rule: Rule,
   structural: Structural,
   type: CelType,
   stored: StoredExpressions | undefined,
+  compatible: Release = compatibleRelease,
 ): Steps<CompiledRule> {
   const nothing = { rule, error: undefined, message: undefined, messageError: undefined, usesOldSelf: false };
   const unchecked = { ...nothing, expression: undefined, fieldPath: '' };
   if (rule.rule.trim() === '') return unchecked;
   const of = (source: string, variables: ReadonlySet<string> | undefined, to: Expected) =>
-    compileAs(
-      source,
-      rule,
-      type,
-      variables === undefined || variables.has(source) ? storedExpressionLibraries : newExpressionLibraries,
-      to,
-    );
+    compileAs(source, rule, type, variables === undefined || variables.has(source) ? undefined : compatible, to);
   const expression = yield* of(rule.rule, stored?.rules, expectedOfRule);
   if (typeof expression === 'string') return { ...unchecked, error: expression };
   if (rule.messageExpression !== '') yield;
@@ -111,16 +106,20 @@ const expectedOfMessage: Expected = {
   mismatch: 'messageExpression must evaluate to a string',
 };
 
-/** The compiled expression, or why it is not valid. */
+/** The compiled expression, or why it is not valid. `compatible`: the release in which it must be valid; undefined: it is stored. */
 function* compileAs(
   source: string,
   rule: Rule,
   type: CelType,
-  libraries: readonly Library[],
+  compatible: Release | undefined,
   { kind, prefix, mismatch }: Expected,
 ): Steps<CompiledExpression | string> {
   try {
-    const checked = yield* checkInSteps(environmentOf(type, rule, libraries), source);
+    const variables = variablesOf(type, rule);
+    const checked =
+      compatible === undefined
+        ? yield* checkInSteps(createEnvironment({ variables, libraries: ruleLibraries.ofStored }), source)
+        : yield* checkNewInSteps({ variables }, ruleLibraries, compatible, source);
     yield;
     return checked.type.kind === kind ? { checked, program: compileExpression(checked) } : mismatch;
   } catch (thrown) {
@@ -131,13 +130,8 @@ function* compileAs(
   }
 }
 
-/** The environment of a rule on values of the type: the slots of `self` and `oldSelf`, in this order. */
-function environmentOf(type: CelType, { optionalOldSelf }: Rule, libraries: readonly Library[]): Environment {
-  return createEnvironment({
-    variables: [
-      { name: 'self', type },
-      { name: 'oldSelf', type: optionalOldSelf === true ? optionalType(type) : type },
-    ],
-    libraries,
-  });
-}
+/** The variables of a rule on values of the type: the slots of `self` and `oldSelf`, in this order. */
+const variablesOf = (type: CelType, { optionalOldSelf }: Rule): EnvironmentOptions['variables'] => [
+  { name: 'self', type },
+  { name: 'oldSelf', type: optionalOldSelf === true ? optionalType(type) : type },
+];

@@ -1,6 +1,6 @@
 /** Validation of the rules of a definition: they compile, and their estimated cost is within the limits. */
 import { estimateCost } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Json, type Names, type Steps } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names, type Release, type Steps } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { type CompiledRule, compileRule, type StoredExpressions } from './compile.ts';
 import { excessText, factorOf, maxRuleCost, TotalCost, totalOf } from './cost.ts';
@@ -12,6 +12,8 @@ export interface RuleValidation {
   readonly isInvalid: (path: string) => boolean;
   /** The expressions of the definition before an update. */
   readonly stored: StoredExpressions;
+  /** The release in which other expressions must be valid. Default: `compatibleRelease`. */
+  readonly compatible?: Release | undefined;
 }
 
 /** The position of a schema. */
@@ -69,7 +71,7 @@ function* validateNode(
   }
   const errors: FieldError[][] = [];
   for (const [i, rule] of node.rules.entries()) {
-    const compiled = yield* compileRule(rule, node, type, validation.stored);
+    const compiled = yield* compileRule(rule, node, type, validation.stored, validation.compatible);
     yield;
     const at = `${path}[${i}]`;
     const { expression, message } = compiled;

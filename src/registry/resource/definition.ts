@@ -8,6 +8,7 @@ import type {
   JsonObject,
   Names,
   Random,
+  Release,
   Steps,
   User,
 } from '../../meta/index.ts';
@@ -302,6 +303,8 @@ export interface StrategyContext {
   readonly now: number;
   /** Containers may be privileged. Default: they may not. */
   readonly allowPrivileged?: boolean;
+  /** The oldest release that must be able to evaluate the expressions that are written. Default: `compatibleRelease`. */
+  readonly compatible?: Release;
 }
 
 export interface WriteContext extends StrategyContext {

@@ -120,6 +120,7 @@ export function readWriteRequest(
       names: registry.names,
       now: registry.clock.now(),
       allowPrivileged: registry.allowPrivileged,
+      compatible: registry.compatible,
       requester,
       warn,
       annotate,

@@ -107,7 +107,11 @@ describe('expressions of policies', () => {
     const ofThis = "isSemver('1.0.0')";
     const fault = undeclared('isSemver', ofThis, 9, '........');
     const path = 'spec.matchConditions[0].expression';
-    expect(onCreate(validatingAdmissionPolicies, conditions(ofThis))).toEqual([[path, 'Invalid', fault]]);
+    const advice =
+      'It is valid from release 1.33 on; new expressions must be valid in release 1.32 (--min-compatibility-version).';
+    expect(onCreate(validatingAdmissionPolicies, conditions(ofThis))).toEqual([
+      [path, 'Invalid', `${fault}\n${advice}`],
+    ]);
     const before = conditions(ofThis);
     expect(onUpdate(validatingAdmissionPolicies, before, conditions(ofThis, 'true'))).toEqual([]);
     expect(onUpdate(validatingAdmissionPolicies, before, conditions(`${ofThis} && true`))).toHaveLength(1);

@@ -1,9 +1,9 @@
 /**
  * Validation of expressions: they compile, and their results have the right types. Expressions that are stored already
- * may use functions that new ones may not.
+ * may use functions that new ones may not; these must be valid in the `compatible` release.
  */
 import { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from '../../admission/index.ts';
-import { type FieldError, fieldError, type Json, jsonEqual, type Steps } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, jsonEqual, type Release, type Steps } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type {
   MatchCondition,
@@ -48,9 +48,9 @@ function* validateConditionExpressions(
   conditions: Conditions,
   old: Conditions,
   path: string,
-  params = false,
+  { params = false, compatible }: { readonly params?: boolean; readonly compatible: Release | undefined },
 ): Steps<FieldError[]> {
-  const compiler = new ExpressionCompiler({ params, composed: false });
+  const compiler = new ExpressionCompiler({ params, composed: false, compatible });
   const stored = sourcesOf(old);
   const errors: FieldError[] = [];
   for (const [i, { expression = '' }] of (conditions ?? []).entries()) {
@@ -64,15 +64,16 @@ function* validateConditionExpressions(
 function* validateCommonExpressions(
   spec: PolicyExpressions,
   old: PolicyExpressions | undefined,
+  compatible: Release | undefined,
 ): Steps<{ readonly compiler: ExpressionCompiler; readonly errors: FieldError[] }> {
   const { paramKind, matchConditions, variables = [] } = spec;
-  const params = paramKind !== undefined;
+  const context = { params: paramKind !== undefined, compatible };
   const errors: FieldError[] = [];
   if (old === undefined || !same(paramKind, old.paramKind) || !same(matchConditions, old.matchConditions)) {
     const path = 'spec.matchConditions';
-    errors.push(...(yield* validateConditionExpressions(matchConditions, old?.matchConditions, path, params)));
+    errors.push(...(yield* validateConditionExpressions(matchConditions, old?.matchConditions, path, context)));
   }
-  const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
+  const compiler = new ExpressionCompiler({ ...context, composed: variables.length > 0 });
   const stored = new Set(old?.variables?.map(({ expression }) => expression));
   for (const [i, { name = '', expression = '' }] of variables.entries()) {
     if (expression.trim() === '') continue;
@@ -91,15 +92,17 @@ const same = (one: unknown, other: unknown): boolean => jsonEqual(one as Json | 
 export function validatePolicyExpressions(
   spec: ValidatingAdmissionPolicySpec,
   old: ValidatingAdmissionPolicySpec | undefined,
+  compatible: Release | undefined,
 ): Steps<FieldError[]> | undefined {
-  return same(spec, old) ? undefined : validatePolicySteps(spec, old);
+  return same(spec, old) ? undefined : validatePolicySteps(spec, old, compatible);
 }
 
 function* validatePolicySteps(
   spec: ValidatingAdmissionPolicySpec,
   old: ValidatingAdmissionPolicySpec | undefined,
+  compatible: Release | undefined,
 ): Steps<FieldError[]> {
-  const { compiler, errors } = yield* validateCommonExpressions(spec, old);
+  const { compiler, errors } = yield* validateCommonExpressions(spec, old, compatible);
   const validations = new Set(old?.validations?.map(({ expression }) => expression));
   const messages = new Set(old?.validations?.map(({ messageExpression }) => messageExpression));
   const annotations = new Set(old?.auditAnnotations?.map(({ valueExpression }) => valueExpression));
@@ -135,15 +138,17 @@ function expressionOf(mutation: Mutation): string | undefined {
 export function validateMutatingPolicyExpressions(
   spec: MutatingAdmissionPolicySpec,
   old: MutatingAdmissionPolicySpec | undefined,
+  compatible: Release | undefined,
 ): Steps<FieldError[]> | undefined {
-  return same(spec, old) ? undefined : validateMutatingPolicySteps(spec, old);
+  return same(spec, old) ? undefined : validateMutatingPolicySteps(spec, old, compatible);
 }
 
 function* validateMutatingPolicySteps(
   spec: MutatingAdmissionPolicySpec,
   old: MutatingAdmissionPolicySpec | undefined,
+  compatible: Release | undefined,
 ): Steps<FieldError[]> {
-  const { compiler, errors } = yield* validateCommonExpressions(spec, old);
+  const { compiler, errors } = yield* validateCommonExpressions(spec, old, compatible);
   const stored = new Set(old?.mutations?.map(expressionOf));
   for (const [i, mutation] of (spec.mutations ?? []).entries()) {
     const field = fieldOf(mutation);
@@ -164,16 +169,22 @@ interface Webhook {
 export function validateWebhookExpressions(
   webhooks: readonly Webhook[] = [],
   old: readonly Webhook[] | undefined,
+  compatible: Release | undefined,
 ): Steps<FieldError[]> | undefined {
   const all = (list: readonly Webhook[] | undefined) => list?.map(({ matchConditions }) => matchConditions ?? []);
-  return same(all(webhooks), all(old)) ? undefined : validateWebhookSteps(webhooks, old);
+  return same(all(webhooks), all(old)) ? undefined : validateWebhookSteps(webhooks, old, compatible);
 }
 
-function* validateWebhookSteps(webhooks: readonly Webhook[], old: readonly Webhook[] | undefined): Steps<FieldError[]> {
+function* validateWebhookSteps(
+  webhooks: readonly Webhook[],
+  old: readonly Webhook[] | undefined,
+  compatible: Release | undefined,
+): Steps<FieldError[]> {
   const stored = old?.flatMap(({ matchConditions = [] }) => matchConditions);
   const errors: FieldError[] = [];
   for (const [i, { matchConditions }] of webhooks.entries()) {
-    errors.push(...(yield* validateConditionExpressions(matchConditions, stored, `webhooks[${i}].matchConditions`)));
+    const path = `webhooks[${i}].matchConditions`;
+    errors.push(...(yield* validateConditionExpressions(matchConditions, stored, path, { compatible })));
   }
   return errors;
 }

@@ -17,6 +17,7 @@ export const mutatingAdmissionPolicies = resource({
     ...strategyDefaults,
     defaults: defaultPolicy,
     validate: ({ spec = {} }) => validateMutatingPolicy(spec),
-    validateInSteps: ({ spec = {} }, old) => validateMutatingPolicyExpressions(spec, old && (old.spec ?? {})),
+    validateInSteps: ({ spec = {} }, old, { compatible }) =>
+      validateMutatingPolicyExpressions(spec, old && (old.spec ?? {}), compatible),
   },
 });

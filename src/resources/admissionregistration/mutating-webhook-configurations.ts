@@ -23,6 +23,7 @@ export const mutatingWebhookConfigurations = resource({
     },
     validate: (configuration) => (isNew(configuration) ? validateWebhooks(configuration.webhooks) : []),
     validateUpdate: ({ webhooks }, old) => validateWebhooks(webhooks, rulesOf(old.webhooks)),
-    validateInSteps: ({ webhooks }, old) => validateWebhookExpressions(webhooks, old && (old.webhooks ?? [])),
+    validateInSteps: ({ webhooks }, old, { compatible }) =>
+      validateWebhookExpressions(webhooks, old && (old.webhooks ?? []), compatible),
   },
 });

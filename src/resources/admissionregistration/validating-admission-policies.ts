@@ -26,6 +26,7 @@ export const validatingAdmissionPolicies = resource({
       ...validatePolicy(spec, metadata.name ?? ''),
       ...validateConditions(status?.conditions, 'status.conditions'),
     ],
-    validateInSteps: ({ spec = {} }, old) => validatePolicyExpressions(spec, old && (old.spec ?? {})),
+    validateInSteps: ({ spec = {} }, old, { compatible }) =>
+      validatePolicyExpressions(spec, old && (old.spec ?? {}), compatible),
   },
 });

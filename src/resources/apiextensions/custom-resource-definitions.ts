@@ -27,14 +27,15 @@ export const definitionValidation = (tolerance: Tolerance) =>
   function* (
     definition: Definition,
     old: Definition | undefined,
-    { names }: StrategyContext,
+    context: StrategyContext,
     { found: before, part }: ValidationSoFar,
   ): Steps<readonly FieldError[]> {
+    const { names } = context;
     const isEnding = old?.metadata.deletionTimestamp !== undefined && same(definition.spec, old.spec);
     if (part === 'status' || isEnding) return errorsNow(validateStatus(definition));
     const accepted = old === undefined ? tolerance : { ...(yield* toleranceOf(old, names)), ...tolerance };
     const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names, accepted));
-    return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], names))];
+    return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], context))];
   };
 
 function* validateWhole(

@@ -13,7 +13,7 @@ const definition = (...schemas: JsonObject[]) =>
   }) as unknown as Definition;
 
 const errors = (now: Definition, old?: Definition, found: readonly FieldError[] = []) =>
-  atOnce(validateSchemaRules(now, old, found, names)).map(
+  atOnce(validateSchemaRules(now, old, found, { names })).map(
     ({ field, message }) => `${field}: ${message.split(': ').at(-1)}`,
   );
 

@@ -11,6 +11,7 @@ import {
   Pace,
   type Steps,
 } from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { placesOf } from './custom-resource-definitions.validation.ts';
@@ -28,7 +29,7 @@ export function* validateSchemaRules(
   definition: Definition,
   old: Definition | undefined,
   ruleErrors: readonly FieldError[],
-  names: Names,
+  { names, compatible }: Pick<StrategyContext, 'names' | 'compatible'>,
 ): Steps<FieldError[]> {
   const errors: FieldError[][] = [];
   let stored: Stored | undefined;
@@ -44,7 +45,7 @@ export function* validateSchemaRules(
     if (invalid.some((field) => /\.(?:pattern|default(?:[.[].*)?)$/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
     stored ??= yield* storedIn(before.values(), names);
-    const validation = { names, isInvalid, stored };
+    const validation = { names, isInvalid, stored, compatible };
     errors.push(yield* validateRules(yield* structuralInSteps(schema as JsonObject, names), path, validation));
   }
   return errors.flat();

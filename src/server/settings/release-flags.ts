@@ -43,7 +43,7 @@ export const releaseFlags = {
     'API',
     release,
     undefined,
-    'Oldest API release to which the control plane can be rolled back. It is checked and shown in `/version` and in the metrics; the libraries of expressions do not depend on it. If not set, it is the release before `--emulated-version`.',
+    'Oldest API release to which the control plane can be rolled back. Expressions that are written may use functions of this release only; `/version` and the metrics show it. If not set, it is the release before `--emulated-version`.',
   ),
 };
 

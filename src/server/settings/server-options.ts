@@ -387,8 +387,8 @@ export interface ServerOptions {
    */
   readonly emulatedVersion?: string | undefined;
   /**
-   * Oldest API release to which the control plane can be rolled back. It is checked and shown in `/version` and in the
-   * metrics; the libraries of expressions do not depend on it. If not set, it is the release before `emulatedVersion`.
+   * Oldest API release to which the control plane can be rolled back. Expressions that are written may use functions of
+   * this release only; `/version` and the metrics show it. If not set, it is the release before `emulatedVersion`.
    *
    * A minor release. No default. Flag: `--min-compatibility-version`.
    */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { featureList } from '../meta/index.ts';
 import type { Lifecycle, ResourceDefinition } from '../registry/index.ts';
 import { field, int32, string, struct } from '../schema/index.ts';
 import { allTypes } from '../types/find-type.ts';
@@ -7,8 +8,10 @@ import { builtinResources } from './index.ts';
 import {
   brokenRules,
   lostFields,
+  lostGates,
   lostVersions,
   type RecordedFields,
+  type RecordedGates,
   type RecordedVersions,
 } from './testing/api-rules.ts';
 
@@ -16,9 +19,10 @@ import {
 const recorded = JSON.parse(readFileSync(new URL('testing/release-1.33.json', import.meta.url), 'utf8')) as {
   readonly versions: RecordedVersions;
   readonly fields: RecordedFields;
+  readonly gates: RecordedGates;
 };
 
-/** The rules of the specification, "Deprecation rules". */
+/** The rules of the specification, "Deprecation rules". Those of commands are in `server/settings/deprecation-rules.test.ts`. */
 describe('the built-in API', () => {
   it('still has every field of every beta and stable type of release 1.33', () => {
     expect(Object.keys(recorded.fields).length).toBeGreaterThan(600);
@@ -28,6 +32,12 @@ describe('the built-in API', () => {
   it('still has every beta and stable version of release 1.33', () => {
     expect(Object.keys(recorded.versions).length).toBeGreaterThan(70);
     expect(lostVersions(builtinResources, recorded.versions)).toEqual([]);
+  });
+
+  it('still has every beta and stable feature gate of release 1.33', () => {
+    expect(Object.keys(recorded.gates).length).toBeGreaterThan(120);
+    const gates = featureList.map(([name]) => name);
+    expect(lostGates(gates, recorded.gates)).toEqual([]);
   });
 
   it('keeps the rules about versions', () => {
@@ -83,6 +93,7 @@ describe('a broken rule is named', () => {
       'rule 4a: example/v2beta1 Thing is gone',
       lostVersions([thing(old, beta)], { 'example/v2beta1 Thing': '1.34' }),
     ],
+    ['a feature gate that is gone too early', 'rule 9: the feature gate New is gone', lostGates([], { New: '1.34' })],
     [
       'a version without conversion',
       'rule 2: example/v1beta1 things has another shape than the storage version, and no conversion',
@@ -122,7 +133,8 @@ describe('a broken rule is named', () => {
     expect(found).toEqual([problem]);
   });
 
-  it('and a version whose removal has come may go', () => {
+  it('and a version or gate whose removal has come may go', () => {
     expect(lostVersions([], { 'example/v1beta1 Thing': '1.33' })).toEqual([]);
+    expect(lostGates([], { Former: '1.33' })).toEqual([]);
   });
 });

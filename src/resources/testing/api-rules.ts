@@ -35,6 +35,19 @@ export function lostVersions(
     .map(([name]) => `rule 4a: ${name} is gone`);
 }
 
+/** Beta, stable and deprecated feature gates of a release, with the first release that may lack each. */
+export interface RecordedGates {
+  readonly [gate: string]: ReleaseText;
+}
+
+/** Rule 9: a gate that a release had is still there, until the release that may lack it. */
+export function lostGates(gates: readonly string[], recorded: RecordedGates, release: Release = apiRelease): string[] {
+  const known = new Set(gates);
+  return Object.entries(recorded)
+    .filter(([name, gone]) => !known.has(name) && !isSince(release, gone))
+    .map(([name]) => `rule 9: the feature gate ${name} is gone`);
+}
+
 /** The type of a field as it is recorded. */
 function typeText(schema: Schema): string {
   if (schema.type === 'lazy') return typeText(schema.resolve());

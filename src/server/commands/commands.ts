@@ -95,7 +95,7 @@ export const commands: readonly Command[] = [
   {
     name: 'convert',
     call: 'convert -f FILE [flags]',
-    summary: 'convert manifests of built-in kinds to another version',
+    summary: 'convert manifests to another version',
     load: async () => (await import('./convert.ts')).convertCommand,
   },
 ];

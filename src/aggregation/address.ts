@@ -31,6 +31,12 @@ export function clusterAddress({ metadata, spec = {} }: Service, port: number): 
   return { host: clusterIP, port: String(port) };
 }
 
+/** The DNS name of a Service, which reaches those that are not objects of this server. */
+export const serviceHost = (namespace: string, name: string, port: number): Address => ({
+  host: `${name}.${namespace}.svc`,
+  port: String(port),
+});
+
 /** The address of one of the ready endpoints of a Service, chosen by `pick`. @throws Error */
 export function endpointAddress(
   service: Service,

@@ -45,6 +45,8 @@ export interface AggregatorOptions {
   readonly ask: Ask;
   /** Finds the address of an extension API server. Rejects with an Error that says why there is none. */
   readonly locate: (service: RemoteService) => Promise<Address>;
+  /** Whether Services are objects of this server. Others are not checked, only asked. */
+  readonly servesServices: () => boolean;
   readonly findService: (namespace: string, name: string) => Promise<Service | undefined>;
   readonly findSlices: (namespace: string, service: string) => Promise<readonly EndpointSlice[]>;
   /** Closes the kept connections to an extension API server. */
@@ -180,11 +182,13 @@ export class Aggregator {
 
   /** Whether the extension API server of a Service answers. */
   async #ask(service: RemoteService, path: string): Promise<Finding> {
-    const { ask, locate, findService, findSlices } = this.#options;
+    const { ask, locate, findService, findSlices, servesServices } = this.#options;
     const { namespace, name } = service;
-    const found = await findService(namespace, name);
-    const wrong = serviceFinding(service, found, await findSlices(namespace, name));
-    if (wrong !== undefined) return wrong;
+    if (servesServices()) {
+      const found = await findService(namespace, name);
+      const wrong = serviceFinding(service, found, await findSlices(namespace, name));
+      if (wrong !== undefined) return wrong;
+    }
     let url = '';
     try {
       const address = await locate(service);

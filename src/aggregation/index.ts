@@ -1,6 +1,6 @@
 /** Extension API servers: the group versions that APIServices register, their availability, and their documents. */
 
-export { type Address, clusterAddress, endpointAddress, type RemoteService } from './address.ts';
+export { type Address, clusterAddress, endpointAddress, type RemoteService, serviceHost } from './address.ts';
 export {
   Aggregator,
   type AggregatorOptions,

@@ -6,6 +6,7 @@ import {
   type Outages,
   Registrations,
   type RemoteService,
+  serviceHost,
 } from '../../aggregation/index.ts';
 import { type AggregatedRelay, type Aggregation, createAggregatedRelay } from '../../http/index.ts';
 import { type Clock, formatGroupResource, type Names, type Random } from '../../meta/index.ts';
@@ -136,11 +137,13 @@ function serviceFinder({ settings, backend, names, random }: Options) {
     const slices = await Promise.all(names.map(async (name) => objects.get(EndpointSlice, namespace, name)));
     return slices.filter((slice) => slice !== undefined);
   };
+  const servesServices = () => backend.registry.find('', 'v1', 'services') !== undefined;
   const locate = async ({ namespace, name, port }: RemoteService): Promise<Address> => {
+    if (!servesServices()) return serviceHost(namespace, name, port);
     const service = await findService(namespace, name);
     if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
     if (!settings.enableAggregatorRouting) return clusterAddress(service, port);
     return endpointAddress(service, await findSlices(namespace, name), port, (count) => random.integer(count));
   };
-  return { follow, findService, findSlices, locate };
+  return { follow, findService, findSlices, locate, servesServices };
 }

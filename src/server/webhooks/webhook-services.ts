@@ -1,4 +1,4 @@
-import { clusterAddress } from '../../aggregation/index.ts';
+import { clusterAddress, serviceHost } from '../../aggregation/index.ts';
 import { isFakeHost } from '../../controllers/index.ts';
 import { type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
 import { Service } from '../../types/core-v1.ts';
@@ -16,18 +16,20 @@ interface Options {
 
 /**
  * Finds the address of the service of a webhook: an endpoint, like requests to its `proxy` subresource, otherwise its
- * cluster IP.
+ * cluster IP. A server without Services uses their DNS names.
  */
 export function webhookServices({ backend, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
   const locateService: RegisteredWebhooksOptions['locateService'] = async (namespace, name, port) => {
     const { objects } = backend.registry;
+    const services = backend.registry.find('', 'v1', 'services');
+    if (services === undefined) return serviceHost(namespace, name, port);
     const service = await objects.read(Service, namespace, name).catch((error: unknown) => {
       if (error instanceof StatusError && error.code === 404)
         throw new Error(`service ${JSON.stringify(name)} not found`);
       throw error;
     });
     const isExternal = service.spec?.type === 'ExternalName';
-    const proxy = isExternal ? undefined : backend.registry.find('', 'v1', 'services')?.subresources.get('proxy');
+    const proxy = isExternal ? undefined : services.subresources.get('proxy');
     if (proxy?.type === 'connect') {
       const call = { names, now: clock.now(), random, nodeAddresses: [], options: {}, objects };
       const endpoint = await proxy.connect

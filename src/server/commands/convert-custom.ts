@@ -1,6 +1,6 @@
 /** Conversion of custom kinds as their definitions say: by name, or by a webhook. */
 import { buffer } from 'node:stream/consumers';
-import { createClient, type HttpsOptions, httpsTransport } from '../../client/index.ts';
+import { type HttpsOptions, httpsTransport } from '../../client/index.ts';
 import { customResources } from '../../extensions/index.ts';
 import { DefinitionError, readDefinition } from '../../generate/index.ts';
 import {
@@ -23,6 +23,7 @@ const conversionMs = 30_000;
 const maxConversions = 4;
 
 type Post = (body: ByteString) => Promise<Uint8Array>;
+type Transport = ReturnType<typeof httpsTransport>;
 
 export interface ConversionWebhooks {
   /** Calls a webhook by its URL, or as a service of the server that has the definition. */
@@ -33,17 +34,19 @@ export interface ConversionWebhooks {
 export function openConversionWebhooks(): ConversionWebhooks {
   const locateService = () => Promise.reject(new Error('services are called through the server'));
   const registered = registeredWebhooks({ locateService });
-  const transports: { close(): void }[] = [registered];
+  const transports = new Map<HttpsOptions, Transport>();
+  const transportOf = (server: HttpsOptions): Transport => {
+    const transport = transports.get(server) ?? httpsTransport(server);
+    transports.set(server, transport);
+    return transport;
+  };
   const serviceOf = ({ namespace = '', name = '', port = 443, path = '' }: Service, server: HttpsOptions): Post => {
-    const transport = httpsTransport(server);
-    transports.push(transport);
-    const client = createClient({ transport });
     const service = encodeURIComponent(`https:${name}:${port}`);
     const url = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${service}/proxy${path}`;
     return async (body) => {
       const headers = { 'content-type': 'application/json', accept: 'application/json' };
       const signal = AbortSignal.timeout(conversionMs);
-      const answer = await client.request({ method: 'POST', url, headers, body: bufferOf(body), signal });
+      const answer = await transportOf(server)({ method: 'POST', url, headers, body: bufferOf(body), signal });
       const bytes = await buffer(answer.body);
       if (answer.status === 200) return bytes;
       throw new Error(`the service ${namespace}/${name} answered through the server with status ${answer.status}`);
@@ -61,7 +64,8 @@ export function openConversionWebhooks(): ConversionWebhooks {
       return () => Promise.reject(new Error(why));
     },
     close: () => {
-      for (const transport of transports) transport.close();
+      registered.close();
+      for (const transport of transports.values()) transport.close();
     },
   };
 }

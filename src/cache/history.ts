@@ -27,8 +27,6 @@ const finalErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compact
 export class HistoryReader {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
-  /** Called after each commit that was offered. */
-  readonly #onOffered: () => void;
   readonly #directory: Directory;
   /** Members of the current read, and members that wait for the next read because this one has passed their position. */
   readonly #reading = new Set<HistoryMember>();
@@ -40,10 +38,9 @@ export class HistoryReader {
   #damageReported = false;
   #cancelStart: (() => void) | undefined;
 
-  constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
+  constructor(options: CacheOptions, window: EventWindow) {
     this.#options = options;
     this.#window = window;
-    this.#onOffered = onOffered;
     this.#directory = new Directory(options.indexedFields);
   }
 
@@ -129,7 +126,6 @@ export class HistoryReader {
       const current = entry && describe(entry);
       this.#directory.offer(new Change(revision, 0, current, previous && describe(previous), describeDeleted));
     }
-    this.#onOffered();
   }
 
   /** Ends the read. Its members continue on their own. */

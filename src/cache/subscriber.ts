@@ -1,6 +1,7 @@
 import { type StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import { bookmarkEvent, type Change, weightOf } from './change.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { HistoryMember, HistoryReader } from './history.ts';
 import { eventFor, type Selection } from './selection.ts';
@@ -28,8 +29,7 @@ export interface Hub {
   readonly open: Set<Subscriber>;
   /** Subscribers at the end of the window with a pending `next`; they continue with the next change. */
   readonly followers: Set<Subscriber>;
-  /** Subscribers with a pending `next` and new events, flushed once the commit has been offered to all. */
-  readonly awake: Subscriber[];
+  readonly deliveries: Deliveries;
   /** Counters of replayed events and of subscribers that were too slow. */
   replayed: number;
   cutOff: number;
@@ -54,6 +54,7 @@ export class Subscriber implements Subscription, HistoryMember {
   readonly #turns: Turns;
   /** The last revision read from earlier sources. */
   #position: number;
+  /** `none`: it has ended, or has left the live changes until its buffer is delivered. */
   #source: 'history' | 'window' | 'live' | 'none' = 'none';
   /** Sequence number of the next change in the window. */
   #cursor = 0;
@@ -62,6 +63,8 @@ export class Subscriber implements Subscription, HistoryMember {
   #waiter: Waiter | undefined;
   #ended = false;
   #replaying = false;
+  /** Whether a pending `next` waits for its turn to take the queue. */
+  #delivering = false;
   /** The error with which the iteration ends once the queue is empty; undefined for a regular end. */
   #error: StatusError | undefined;
   /** `revision` after the end. */
@@ -93,11 +96,11 @@ export class Subscriber implements Subscription, HistoryMember {
 
   next(): Promise<IteratorResult<WatchEvent[]>> {
     if (this.#waiter !== undefined) return Promise.reject(statusError.internal('a watch is read twice at a time'));
-    if (this.#queue.length > 0) return Promise.resolve(this.#take());
-    if (this.#ended) return this.#finish();
+    if (this.#ended) return this.#queue.length > 0 ? Promise.resolve(this.#take()) : this.#finish();
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
-      this.#read();
+      if (this.#queue.length > 0) this.#deliver();
+      else this.#read();
     });
   }
 
@@ -119,14 +122,14 @@ export class Subscriber implements Subscription, HistoryMember {
     if (change.revision <= this.#position) return;
     const event = eventFor(this.selection, change);
     if (event === undefined) return;
-    // A subscriber with a pending `next` is not slow, however large the commit.
-    if (this.#waiter === undefined && !this.#hasRoom(event)) {
-      if (this.#source === 'live') this.#cutOff();
-      else this.#pause(event.revision - 1);
+    if (!this.#hasRoom(event)) {
+      if (this.#source !== 'live') this.#pause(event.revision - 1);
+      else if (this.#waiter === undefined) this.#cutOff();
+      else this.#fallBehind(event.revision - 1);
       return;
     }
-    if (this.#waiter !== undefined && this.#queue.length === 0) this.#hub.awake.push(this);
     this.#push(event);
+    this.#deliver();
   }
 
   /** Continues after `revision`, up to which every change has been offered. */
@@ -166,15 +169,17 @@ export class Subscriber implements Subscription, HistoryMember {
     if (!this.#isCurrent() || revision < this.#position) return;
     if (this.#queue.at(-1)?.type === 'BOOKMARK') this.#queue.pop();
     this.#queue.push(bookmarkEvent(revision));
-    this.flush();
+    this.#deliver();
   }
 
   /** Resolves a pending `next` with the queue. */
   flush(): void {
+    this.#delivering = false;
     const waiter = this.#waiter;
     if (waiter === undefined || this.#queue.length === 0) return;
     this.#waiter = undefined;
     waiter.resolve(this.#take());
+    if (this.#source === 'none' && !this.#ended) this.proceed(this.#position);
   }
 
   /** Ends the iteration once the queue has been read, with `error` if there is one. */
@@ -224,13 +229,31 @@ export class Subscriber implements Subscription, HistoryMember {
     else this.#hub.followers.add(this);
   }
 
+  /** Resolves a pending `next` in a turn of the owner: writing the events to the client is its work. */
+  #deliver(): void {
+    if (this.#waiter === undefined || this.#delivering) return;
+    this.#delivering = true;
+    this.#hub.deliveries.add(this, this.#turns.owner);
+  }
+
   #hasRoom(event: WatchEvent): boolean {
-    if (this.#source === 'live') {
-      return this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes;
-    }
-    if (this.#queue.length < historyEvents && this.#queuedBytes < historyBytes) return true;
+    const isLive = this.#source === 'live';
+    const hasRoom = isLive
+      ? this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes
+      : this.#queue.length < historyEvents && this.#queuedBytes < historyBytes;
+    // A slow live subscriber is ended within a commit.
+    if (hasRoom || (isLive && this.#waiter === undefined)) return hasRoom;
     // A commit is never split, so that a client can resume from the revision of any event.
     return this.#queue.at(-1)?.revision === event.revision;
+  }
+
+  /**
+   * Leaves the live changes, because the buffer is full before the turn of its delivery has come. This is not the fault of
+   * the client: once the buffer is delivered, the subscriber reads the changes after `revision` from the window.
+   */
+  #fallBehind(revision: number): void {
+    this.#leave();
+    this.#position = revision;
   }
 
   /** Leaves the history read because the buffer is full; `next` joins it again. */

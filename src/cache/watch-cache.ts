@@ -1,8 +1,9 @@
 import { BTree, type BTreeSnapshot } from '../btree/index.ts';
-import { type StatusError, serverTurns, statusError } from '../meta/index.ts';
+import { type StatusError, statusError } from '../meta/index.ts';
 import type { Change as StoreChange, StoreError } from '../store/index.ts';
 import { Bookmarks } from './bookmarks.ts';
 import { Change } from './change.ts';
+import { Deliveries } from './deliveries.ts';
 import { Directory } from './directory.ts';
 import { type Feed, Feeder } from './feeder.ts';
 import { HistoryReader } from './history.ts';
@@ -23,9 +24,6 @@ import { EventWindow, tooOld } from './window.ts';
 /** Maximum time that a request waits for a cache to load, as in the reference server. */
 const loadTimeoutMs = 34_000;
 const notInTime = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
-
-/** The number of subscribers served in one turn: about 20 us each, including the write to the connection. */
-const flushedAtOnce = 250;
 
 /** Creates a cache, which is empty until `ready` is called. */
 export function createWatchCache(options: CacheOptions): WatchCache {
@@ -53,9 +51,6 @@ class Cache implements WatchCache {
   /** Whether a progress notification has been requested, and whether another must follow it. */
   #progressPending = false;
   #progressAgain = false;
-  #flushing = false;
-  /** The turns in which subscribers are served. */
-  readonly #turns = serverTurns();
 
   constructor(options: CacheOptions) {
     const { clock } = options;
@@ -70,12 +65,12 @@ class Cache implements WatchCache {
         return revision();
       },
       window: this.#window,
-      history: new HistoryReader(options, this.#window, () => void this.#flush()),
+      history: new HistoryReader(options, this.#window),
       directory: new Directory(options.indexedFields),
       bookmarks: new Bookmarks(clock, () => this.#requestProgress()),
       open: new Set(),
       followers: new Set(),
-      awake: [],
+      deliveries: new Deliveries(),
       replayed: 0,
       cutOff: 0,
     };
@@ -235,7 +230,6 @@ class Cache implements WatchCache {
     this.revision = revision;
     this.#snapshot = undefined;
     if (this.#hub.followers.size > 0) this.#lead();
-    if (this.#hub.awake.length > 0) void this.#flush();
     if (this.#waiters.size > 0) this.#waiters.reached(revision);
   }
 
@@ -245,19 +239,6 @@ class Cache implements WatchCache {
     const all = [...followers];
     followers.clear();
     for (const follower of all) follower.follow();
-  }
-
-  /** Resolves pending calls of `next`, many of them in turns, since each of them writes to its client immediately. */
-  async #flush(): Promise<void> {
-    if (this.#flushing) return;
-    this.#flushing = true;
-    const { awake } = this.#hub;
-    for (let flushed = 0; flushed < awake.length; ) {
-      awake[flushed++]?.flush();
-      if (flushed % flushedAtOnce === 0) await this.#turns.next();
-    }
-    awake.length = 0;
-    this.#flushing = false;
   }
 
   /**

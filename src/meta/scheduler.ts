@@ -5,6 +5,8 @@ export const sliceMs = 10;
 
 /** The turns of one piece of long work, such as a request. */
 export interface Turns {
+  /** The user or part of the server that the work belongs to; absent: the server. */
+  readonly owner?: string;
   /** Whether the work must wait for its next turn before its next step. */
   readonly over: boolean;
   /** Resolves when the work may go on. */
@@ -135,13 +137,13 @@ export class Scheduler {
 }
 
 class WorkTurns implements Turns {
+  readonly owner: string;
   readonly #scheduler: Scheduler;
-  readonly #owner: string;
   readonly #age: number;
 
   constructor(scheduler: Scheduler, owner: string, age: number) {
     this.#scheduler = scheduler;
-    this.#owner = owner;
+    this.owner = owner;
     this.#age = age;
   }
 
@@ -150,7 +152,7 @@ class WorkTurns implements Turns {
   }
 
   next(): Promise<void> {
-    return this.#scheduler.wait(this.#owner, this.#age);
+    return this.#scheduler.wait(this.owner, this.#age);
   }
 }
 

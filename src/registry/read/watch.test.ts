@@ -151,9 +151,10 @@ describe('watch', () => {
     const stream = await made.registry.watch(made.target('configmaps'), { resourceVersion: '1' });
     const events = stream[Symbol.asyncIterator]();
     const first = events.next();
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
-    await delivered();
+    await made.create('configmaps', note('a'));
     expect((await first).value).toHaveLength(1);
+    for (const name of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
+    await delivered();
     expect(await events.next()).toEqual({ done: true, value: undefined });
     expect((await watch(made, { resourceVersion: '2' })).seen).toHaveLength(7);
   });

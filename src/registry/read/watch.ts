@@ -1,4 +1,4 @@
-import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../../cache/index.ts';
+import { addedEvent, bookmarkEvent, type CachedObject, type Subscription, type WatchEvent } from '../../cache/index.ts';
 import { serverTurns, type Turns } from '../../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
 import { keyOf } from '../resource/target.ts';
@@ -140,28 +140,36 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#subscription.close();
   }
 
-  async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
+  next(): Promise<IteratorResult<readonly StreamEvent[]>> {
+    if (!this.#initialDone) return this.#nextInitial();
+    if (this.#ended) return Promise.resolve(this.#finish());
+    this.#waiting = true;
+    return this.#subscription.next().then(this.#received, this.#failed);
+  }
+
+  async #nextInitial(): Promise<IteratorResult<readonly StreamEvent[]>> {
     while (!this.#ended && !this.#initialDone) {
       if (this.#turns.over) await this.#turns.next();
       const events = this.#take();
       if (events.length > 0) return { done: false, value: events };
     }
-    if (this.#ended) return this.#finish();
-    this.#waiting = true;
-    try {
-      const result = await this.#subscription.next();
-      if (!result.done) {
-        checkReadable(result.value);
-        return result;
-      }
-    } catch (error) {
-      this.close();
-      throw error;
-    } finally {
-      this.#waiting = false;
-    }
-    return this.#finish();
+    return this.#ended ? this.#finish() : this.next();
   }
+
+  readonly #received = (result: IteratorResult<WatchEvent[]>): IteratorResult<readonly StreamEvent[]> => {
+    this.#waiting = false;
+    if (result.done === true) return this.#finish();
+    const corrupt = findCorrupt(result.value);
+    if (corrupt === undefined) return result;
+    this.close();
+    throw unreadable(corrupt);
+  };
+
+  readonly #failed = (error: unknown): never => {
+    this.#waiting = false;
+    this.close();
+    throw error;
+  };
 
   /** The next initial events, with the bookmark after the last one. Empty when no object of the turn matches. */
   #take(): StreamEvent[] {
@@ -205,9 +213,10 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   }
 }
 
-/** @throws StatusError 500 when an object that was added or modified is corrupt */
-function checkReadable(events: readonly StreamEvent[]): void {
+/** The first object that was added or modified and is corrupt. */
+function findCorrupt(events: readonly StreamEvent[]): CachedObject | undefined {
   for (const { type, object } of events) {
-    if (object !== undefined && type !== 'DELETED' && isCorrupt(object)) throw unreadable(object);
+    if (object !== undefined && type !== 'DELETED' && isCorrupt(object)) return object;
   }
+  return undefined;
 }

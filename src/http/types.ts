@@ -55,7 +55,7 @@ export interface Trailers {
 export interface ApiResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | readonly string[] };
-  /** One chunk, or several: the next is requested when the previous one was read. */
+  /** One chunk, or several: the next is requested when the previous one was read. Their bytes must not change. */
   readonly body: Chunk | AsyncIterable<Chunk>;
   /** The same body as gzip, where that is at hand and need not be made for this response, and its length (bytes). */
   readonly gzip?: { readonly body: AsyncIterable<Chunk>; readonly length: number };

@@ -2,8 +2,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../meta/index.ts';
+import { bufferOf, type Clock } from '../../meta/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
+import { chunkedCoding, SentBytes } from './sent-bytes.ts';
 
 export interface WriteOptions {
   readonly clock: Clock;
@@ -131,11 +132,13 @@ function pump(
       sink.end();
       return;
     }
-    const piece = result.value;
-    if (write(sink, piece)) return next();
+    if (write(result.value)) return next();
     waiting = true;
     cancelStall = cutOffLater();
   };
+  const write = writerOf(sink, () => {
+    if (waiting) drained();
+  });
   sink.on('drain', drained);
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
@@ -143,8 +146,35 @@ function pump(
   request.whenOver(stop);
 }
 
+/** Writes a chunk; false when the sink has more than it should hold. */
+type Write = (chunk: Chunk) => boolean;
+
 const write = (sink: Writable, chunk: Chunk): boolean =>
   typeof chunk === 'string' ? sink.write(chunk, 'latin1') : sink.write(chunk);
+
+const chunks = new SentBytes(chunkedCoding);
+const wholes = new SentBytes((chunk) => (typeof chunk === 'string' ? bufferOf(chunk) : chunk));
+
+/** Longer chunks (bytes) belong to lists. No two responses share them, so Node may as well copy them itself. */
+const maxSharedBytes = 64 * 1024;
+
+const isShared = ({ length }: Chunk): boolean => length > 0 && length <= maxSharedBytes;
+
+/** Writes to a sink. Calls `drained` when a connection that was written to directly can take more. */
+function writerOf(sink: Sink, drained: () => void): Write {
+  if ('rstCode' in sink) return (chunk) => write(sink, isShared(chunk) ? wholes.of(chunk) : chunk);
+  if (!('chunkedEncoding' in sink)) return (chunk) => write(sink, chunk);
+  const written = (error?: Error | null) => {
+    if (error == null && sink.socket?.writableNeedDrain === false) drained();
+  };
+  return (chunk) => {
+    const { socket } = sink;
+    // Not while the response waits for its turn on the connection, or still has something to write itself.
+    const isReady = socket?.writable === true && sink.writableLength === socket.writableLength;
+    if (!isReady || !sink.chunkedEncoding || !isShared(chunk)) return write(sink, chunk);
+    return socket.write(chunks.of(chunk), written);
+  };
+}
 
 const end = (sink: Writable, chunk: Chunk): unknown =>
   typeof chunk === 'string' ? sink.end(chunk, 'latin1') : sink.end(chunk);

@@ -31,6 +31,24 @@ type Taken = IteratorResult<Chunk>;
 
 const end: Taken = { done: true, value: undefined };
 
+/** The chunk of several frames. Watchers of the same events join the same frames one after the other: that is done once. */
+class JoinedFrames {
+  #frames: readonly Chunk[] = [];
+  #chunk: Chunk = '' as ByteString;
+
+  of(frames: readonly Chunk[]): Chunk {
+    const last = this.#frames;
+    if (frames.length !== last.length || frames.some((frame, i) => frame !== last[i])) {
+      this.#frames = frames;
+      this.#chunk =
+        typeof frames[0] === 'string' ? (frames.join('') as ByteString) : Buffer.concat(frames as Uint8Array[]);
+    }
+    return this.#chunk;
+  }
+}
+
+const joined = new JoinedFrames();
+
 /** The events of a watch in chunks: of several small events, or of a part of a large one. An error is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
@@ -149,8 +167,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       frames.push(frame);
       if (this.#written < this.#batch.length && this.#options.turns.over) break;
     }
-    if (frames.length === 1) return frames[0] as Chunk;
-    return typeof frames[0] === 'string' ? (frames.join('') as ByteString) : Buffer.concat(frames as Uint8Array[]);
+    return frames.length === 1 ? (frames[0] as Chunk) : joined.of(frames);
   }
 
   #frame(): Chunk {

@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { join } from 'node:path';
+import tls from 'node:tls';
 
 const [kind = '', cert = '', key = '', folder = ''] = process.argv.slice(2);
 const chunk = 256 * 1024;
+const pair = { cert: readFileSync(cert), key: readFileSync(key) };
 
 /** @returns {import('node:http').RequestListener} */
 function get() {
@@ -32,24 +34,6 @@ const programs = {
           await new Promise((resolve) => response.once('drain', resolve));
       }
       response.end();
-    };
-  },
-  fanout: () => {
-    /** @type {Set<import('node:http').ServerResponse>} */
-    const watchers = new Set();
-    const frame = readFileSync(join(folder, 'body'));
-    return (request, response) => {
-      if (request.method === 'GET') {
-        response.writeHead(200, { 'Content-Type': 'application/json' });
-        response.flushHeaders();
-        watchers.add(response);
-        response.on('close', () => watchers.delete(response));
-        return;
-      }
-      request.resume().on('end', () => {
-        for (const watcher of watchers) watcher.write(frame);
-        response.writeHead(200, { 'Content-Length': 2 }).end('{}');
-      });
     };
   },
 };
@@ -91,16 +75,57 @@ async function keep(fixed) {
   };
 }
 
-const listener = /** @type {import('node:http').RequestListener} */ (
+/** Responds to HTTP/1.1 below Node's HTTP server. The changes of a turn of the event loop are one write to each watcher. */
+function fanout() {
+  const line = readFileSync(join(folder, 'body'));
+  /** @type {Set<import('node:tls').TLSSocket>} */
+  const watchers = new Set();
+  /** @type {Map<number, Buffer>} */
+  const chunks = new Map();
+  let changes = 0;
+  const send = () => {
+    const chunk =
+      chunks.get(changes) ??
+      Buffer.concat([
+        Buffer.from(`${(line.length * changes).toString(16)}\r\n`),
+        ...Array.from({ length: changes }, () => line),
+        Buffer.from('\r\n'),
+      ]);
+    chunks.set(changes, chunk);
+    changes = 0;
+    for (const watcher of watchers) watcher.write(chunk);
+  };
+  return tls.createServer({ ...pair, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('close', () => watchers.delete(socket));
+    // Each request comes in one piece.
+    socket.on('data', (piece) => {
+      if (piece.toString('latin1', 0, 4) === 'GET ') {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        watchers.add(socket);
+        return;
+      }
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+      if (changes++ === 0) setImmediate(send);
+    });
+  });
+}
+
+const listener = /** @type {import('node:http').RequestListener | undefined} */ (
   kind === 'create'
     ? await keep()
     : kind === 'change'
       ? await keep(readFileSync(join(folder, 'body')))
       : programs[kind]?.()
 );
-const pair = { cert: readFileSync(cert), key: readFileSync(key) };
 // Idle connections of both protocols, without an idle timeout.
-const server = kind === 'idle' ? http2.createSecureServer({ ...pair, allowHTTP1: true }) : https.createServer(pair);
-server.on('request', /** @type {(...args: any[]) => void} */ (listener));
+const server =
+  kind === 'fanout'
+    ? fanout()
+    : kind === 'idle'
+      ? http2.createSecureServer({ ...pair, allowHTTP1: true })
+      : https.createServer(pair);
+if (listener !== undefined) server.on('request', /** @type {(...args: any[]) => void} */ (listener));
 if (kind === 'idle') Object.assign(server, { keepAliveTimeout: 600_000 });
 server.listen(0, '127.0.0.1', () => console.log(/** @type {import('node:net').AddressInfo} */ (server.address()).port));

@@ -5,12 +5,15 @@ import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import os from 'node:os';
 import tls from 'node:tls';
+import { computedBy } from './computed.mjs';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
  * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, pid?: number, undelayed?: boolean, refusals?: boolean, told?: boolean }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
- * @typedef {Server & { kind: 'fanout', others?: Server[], watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
+ * @typedef {Server & { pid: number, others?: Server[], watchers: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Watches
+ * @typedef {Watches & { kind: 'fanout', changes: number }} Fanout
+ * @typedef {Watches & { kind: 'flood', writers: number, seconds: number }} Flood
  */
 
 /** @param {Server} server @param {string} [protocol] @returns {Promise<tls.TLSSocket>} */
@@ -172,12 +175,11 @@ async function untilTold() {
   return () => over;
 }
 
-/** Latency from a write until its event has reached the last of many watchers, of this server and others. @param {Fanout} job */
-async function fanout(job) {
-  const marker = '"fan"';
-  let arrived = 0;
-  let wanted = Number.POSITIVE_INFINITY;
-  let reached = () => {};
+/**
+ * Opens watches, of this server and others, and calls `arrived` with the number of events of each piece that comes.
+ * @param {Fanout | Flood} job @param {(events: number) => void} arrived
+ */
+async function watch(job, arrived) {
   /** @type {tls.TLSSocket[]} */
   const watchers = [];
   const servers = [job, ...(job.others ?? [])];
@@ -190,10 +192,16 @@ async function fanout(job) {
     watchers.map(
       (socket) =>
         new Promise((resolve) => {
+          let before = 0;
           socket.on('data', (/** @type {Buffer} */ data) => {
             resolve(undefined);
-            for (let at = data.indexOf(marker); at >= 0; at = data.indexOf(marker, at + marker.length)) arrived++;
-            if (arrived >= wanted) reached();
+            // The lines of events end with LF, those of HTTP with CRLF.
+            let events = 0;
+            for (let at = data.indexOf(lf); at >= 0; at = data.indexOf(lf, at + 1)) {
+              if ((at === 0 ? before : data[at - 1]) !== cr) events++;
+            }
+            before = data[data.length - 1] ?? 0;
+            if (events > 0) arrived(events);
           });
           socket.write(request(job, 'GET', job.watchPath));
         }),
@@ -202,27 +210,88 @@ async function fanout(job) {
   const lost = new Promise((_, reject) => {
     for (const socket of watchers) socket.once('close', () => reject(new Error('a watch has ended')));
   });
-  const writer = await connect(job);
+  lost.catch(() => {});
+  return { lost, close: () => watchers.forEach((socket) => void socket.destroy()) };
+}
+
+const [lf, cr] = [10, 13];
+
+/** A connection that sends one change after the other. @param {Fanout | Flood} job */
+async function writer(job) {
+  const socket = await connect(job);
   let answered = () => {};
-  responses(writer, () => answered());
+  responses(socket, (status) => {
+    if (status >= 300) throw new Error(`a change was answered with ${status}`);
+    answered();
+  });
+  return {
+    change(/** @type {string} */ path, /** @type {string} */ body) {
+      const answer = new Promise((resolve) => {
+        answered = () => resolve(undefined);
+      });
+      socket.write(request(job, job.method, path, body));
+      return answer;
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+/** Latency from a write until its event has reached the last of many watchers. @param {Fanout} job */
+async function fanout(job) {
+  let arrived = 0;
+  let wanted = Number.POSITIVE_INFINITY;
+  let reached = () => {};
+  const { lost, close } = await watch(job, (events) => {
+    arrived += events;
+    if (arrived >= wanted) reached();
+  });
+  const { change, close: closeWriter } = await writer(job);
   const times = [];
+  const before = computedBy(job.pid);
   for (let i = 0; i < job.changes; i++) {
     const started = process.hrtime.bigint();
     wanted = arrived + job.watchers;
     const all = new Promise((resolve) => {
       reached = () => resolve(undefined);
     });
-    const answer = new Promise((resolve) => {
-      answered = () => resolve(undefined);
-    });
-    writer.write(request(job, job.method, job.path, job.body.replace('$I', String(i))));
-    await Promise.race([lost, Promise.all([all, answer])]);
+    await Promise.race([lost, Promise.all([all, change(job.path, job.body.replace('$I', String(i)))])]);
     times.push(Number(process.hrtime.bigint() - started) / 1e6);
   }
-  for (const socket of [...watchers, writer]) socket.destroy();
+  const count = job.watchers * job.changes;
+  const computed = (computedBy(job.pid) - before) / count;
+  close();
+  closeWriter();
   times.sort((a, b) => a - b);
   const median = times[times.length >> 1] ?? 0;
-  return { rate: (job.watchers * 1000) / median, count: job.watchers * job.changes };
+  return { rate: (job.watchers * 1000) / median, count, computed };
+}
+
+/** Events to many watchers while several clients write as fast as they are answered. @param {Flood} job */
+async function flood(job) {
+  let arrived = 0;
+  let changes = 0;
+  const { lost, close } = await watch(job, (events) => {
+    arrived += events;
+  });
+  const writers = await Promise.all(Array.from({ length: job.writers }, () => writer(job)));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  arrived = 0;
+  const before = computedBy(job.pid);
+  const started = performance.now();
+  const isOver = after(job.seconds);
+  const write = async (/** @type {Awaited<ReturnType<typeof writer>>} */ { change }, /** @type {number} */ i) => {
+    const path = job.path.replace('$C', String(i).padStart(2, '0'));
+    while (!isOver()) await change(path, job.body.replace('$I', String(changes++)));
+  };
+  await Promise.race([lost, Promise.all(writers.map(write))]);
+  while (arrived < changes * job.watchers) {
+    await Promise.race([lost, new Promise((resolve) => setTimeout(resolve, 5))]);
+  }
+  const computed = (computedBy(job.pid) - before) / arrived;
+  const rate = (arrived * 1000) / (performance.now() - started);
+  close();
+  for (const { close } of writers) close();
+  return { rate, count: arrived, computed };
 }
 
 /** The 99th percentile of the request latency (ms). @param {Idle} job */
@@ -280,9 +349,23 @@ async function idle(job) {
   return { rate: 0, count: job.connections, kilobytes, slower: (await slowest(job)) / without };
 }
 
-/** @type {Requests | Fanout | Idle} */
+/** @type {Requests | Fanout | Flood | Idle} */
 const job = JSON.parse(process.argv[2] ?? '{}');
-const result = await (job.kind === 'fanout' ? fanout(job) : job.kind === 'idle' ? idle(job) : requests(job));
+/** @returns {Promise<object>} */
+function run() {
+  switch (job.kind) {
+    case 'fanout':
+      return fanout(job);
+    case 'flood':
+      return flood(job);
+    case 'idle':
+      return idle(job);
+    case 'requests':
+      return requests(job);
+  }
+}
+
+const result = await run();
 if (process.send === undefined) {
   const text = JSON.stringify(result);
   await new Promise((written) => process.stdout.write(text, written));

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { etcdProgram } from '../scripts/etcd.mjs';
+import { computedBy } from './computed.mjs';
 
 /**
  * @typedef {{ child: import('node:child_process').ChildProcess, pid: number, ms: number, port: number }} Program
@@ -193,30 +194,19 @@ export function call({ port }, method, path, body, headers = {}) {
   });
 }
 
-/** CPU time of all threads of a program (s). @param {Program} program */
-function computed({ pid }) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12).map(Number);
-    return (user + system) / 100;
-  } catch {
-    return Number.NaN;
-  }
-}
-
 /**
- * Runs a job in the load generator; `computed` is the CPU time of the server per request (s).
+ * Runs a job in the load generator; `computed` is the CPU time of the server per request or event (s).
  * @param {object} job @param {Server} server
  */
 export async function load(job, server) {
   const { port, ca } = server;
-  const before = computed(server);
+  const before = computedBy(server.pid);
   const args = [join(here, 'load.mjs'), JSON.stringify({ token, ...job, port, ca, pid: server.pid })];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 });
-  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[] }} */
+  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[], computed?: number }} */
   const result = JSON.parse(stdout);
   if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
-  return { ...result, computed: (computed(server) - before) / result.count };
+  return { ...result, computed: result.computed ?? (computedBy(server.pid) - before) / result.count };
 }
 
 /**

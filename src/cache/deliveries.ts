@@ -30,21 +30,22 @@ export class Deliveries {
 
   async #run(owner: string, first: Recipient[]): Promise<void> {
     for (let due = first; due.length > 0; due = this.#waiting.get(owner) as Recipient[]) {
-      // With the age of this round: the work that the owner has begun before it goes first.
-      const turns = scheduler.turns(owner);
-      await turns.next();
+      await nextTurn(owner);
       this.#waiting.set(owner, []);
       let served = 0;
       for (const recipient of due) {
         recipient.flush();
         if (++served % stride > 0) continue;
         await written();
-        if (turns.over) await turns.next();
+        if (scheduler.over) await nextTurn(owner);
       }
     }
     this.#waiting.delete(owner);
   }
 }
+
+/** Resolves in a turn of the owner, behind all work that it has begun: its requests do not wait for all its events. */
+const nextTurn = (owner: string): Promise<void> => scheduler.turns(owner).next();
 
 /** Resolves once the readers of the events that were handed over have written them. */
 const written = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));

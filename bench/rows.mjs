@@ -179,7 +179,11 @@ const fanout = (bench) =>
     const other = await bare('fanout', server, frame);
     const jobs = /** @type {const} */ ([
       ['one change to 500 watchers', 0.45, { kind: 'fanout', changes: 100, path: `${configMaps}/obj-0000000` }],
-      ['changes by 16 clients to 500 watchers', 0.25, { kind: 'flood', writers: 16, path: `${configMaps}/obj-00000$C` }],
+      [
+        'changes by 16 clients to 500 watchers',
+        0.25,
+        { kind: 'flood', writers: 16, path: `${configMaps}/obj-00000$C` },
+      ],
     ]);
     for (const [figure, budget, job] of jobs) {
       const ratios = [];

@@ -225,7 +225,7 @@ async function writer(job) {
     answered();
   });
   return {
-    change(/** @type {string} */ path, /** @type {string} */ body) {
+    change: (/** @type {string} */ path, /** @type {string} */ body) => {
       const answer = new Promise((resolve) => {
         answered = () => resolve(undefined);
       });

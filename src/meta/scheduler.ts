@@ -1,7 +1,11 @@
+import { Heap } from './heap.ts';
 import type { WaitingSteps } from './steps.ts';
 
 /** Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. */
-export const sliceMs = 10;
+export const sliceMs = 2;
+/** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */
+export const loneSliceMs = 10;
+const loneTurns = 50;
 
 /** The turns of one piece of long work, such as a request. */
 export interface Turns {
@@ -11,6 +15,8 @@ export interface Turns {
   readonly over: boolean;
   /** Resolves when the work may go on. */
   next(): Promise<void>;
+  /** From now on the work of the same owner that has begun before this call goes first. */
+  goBehind?(): void;
 }
 
 /** The time of a thread and its event loop. */
@@ -19,11 +25,17 @@ export interface Loop {
   readonly now: () => number;
   /** Calls back in the next turn of the event loop, after input and output. */
   readonly defer: (callback: () => void) => void;
+  /** Calls back once everything has run that waits for no input, output or timer. */
+  readonly settle: (callback: () => void) => void;
 }
 
 /** The time one owner has used while others waited (ms), and its waiting work. */
 interface Owner {
   used: number;
+  /** When it was added to the due owners: of those that have used the same time, the one that has waited longest is next. */
+  since: number;
+  /** Whether its work runs. */
+  running: boolean;
   /** Ordered by age. */
   readonly waiting: Waiting[];
 }
@@ -34,9 +46,9 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for 10 ms in total, apart from the
- * last step. Waiting work resumes in the order of the time its owners have used, the oldest work of an owner first. Work
- * starts immediately when no other work waits.
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for 2 ms in total, apart from the
+ * last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time its owners have
+ * used, the oldest work of an owner first. Work starts immediately when no other work waits.
  *
  * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few
  * hundred microseconds are ideal.
@@ -44,13 +56,19 @@ interface Waiting {
 export class Scheduler {
   readonly #loop: Loop;
   readonly #owners = new Map<string, Owner>();
+  /** The owners with waiting work, but for the one whose work runs. */
+  readonly #due = new Heap<Owner>((a, b) => a.used < b.used || (a.used === b.used && a.since < b.since));
   #waiting = 0;
   /** Whether long work has run in this turn of the event loop, and its deadline. */
   #open = false;
   #deadline = 0;
   /** The time used by the owner of the last granted turn, when it was granted. New owners start from there. */
   #used = 0;
+  /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
+  #lastOwner = '';
+  #turnsAlone = 0;
   #ages = 0;
+  #added = 0;
 
   constructor(loop: Loop) {
     this.#loop = loop;
@@ -63,7 +81,18 @@ export class Scheduler {
 
   /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
-    return new WorkTurns(this, owner, this.#ages++);
+    this.#note(owner);
+    return new WorkTurns(this, owner, this.nextAge());
+  }
+
+  #note(owner: string): void {
+    if (owner === this.#lastOwner) return;
+    this.#lastOwner = owner;
+    this.#turnsAlone = 0;
+  }
+
+  nextAge(): number {
+    return this.#ages++;
   }
 
   /** Whether long work must wait now. */
@@ -75,14 +104,16 @@ export class Scheduler {
   }
 
   wait(name: string, age: number): Promise<void> {
+    this.#note(name);
     let owner = this.#owners.get(name);
     if (owner === undefined) {
-      owner = { used: this.#used, waiting: [] };
+      owner = { used: this.#used, since: 0, running: false, waiting: [] };
       this.#owners.set(name, owner);
     } else if (owner.waiting.length === 0) owner.used = Math.max(owner.used, this.#used);
     this.#waiting++;
     if (!this.#open) this.#begin();
     const { waiting } = owner;
+    if (waiting.length === 0 && !owner.running) this.#addDue(owner);
     return new Promise((resume) => {
       // Work of the same age resumes in the order of its calls.
       let place = 0;
@@ -95,9 +126,15 @@ export class Scheduler {
     });
   }
 
+  #addDue(owner: Owner): void {
+    owner.since = this.#added++;
+    this.#due.add(owner);
+  }
+
   #begin(): void {
     this.#open = true;
-    this.#deadline = this.#loop.now() + sliceMs;
+    this.#deadline = this.#loop.now() + (this.#turnsAlone < loneTurns ? sliceMs : loneSliceMs);
+    this.#turnsAlone++;
     this.#loop.defer(this.#turn);
   }
 
@@ -109,8 +146,8 @@ export class Scheduler {
       this.#used = 0;
       return;
     }
-    for (const [name, { used, waiting }] of this.#owners) {
-      if (waiting.length === 0 && used <= this.#used) this.#owners.delete(name);
+    for (const [name, { used, running, waiting }] of this.#owners) {
+      if (waiting.length === 0 && !running && used <= this.#used) this.#owners.delete(name);
     }
     this.#begin();
     this.#grant();
@@ -118,19 +155,18 @@ export class Scheduler {
 
   /** Grants turns one after the other until the deadline of this turn of the event loop. */
   #grant(): void {
-    let least: Owner | undefined;
-    for (const owner of this.#owners.values()) {
-      if (owner.waiting.length > 0 && (least === undefined || owner.used < least.used)) least = owner;
-    }
-    const granted = least as Owner;
+    const granted = this.#due.take() as Owner;
+    granted.running = true;
     const began = this.#loop.now();
     this.#used = granted.used;
     this.#waiting--;
     (granted.waiting.shift() as Waiting).resume();
-    // The granted work runs first, until it awaits something.
-    queueMicrotask(() => {
+    // The granted work runs first, with what it writes.
+    this.#loop.settle(() => {
       const now = this.#loop.now();
       granted.used += now - began;
+      granted.running = false;
+      if (granted.waiting.length > 0) this.#addDue(granted);
       if (this.#waiting > 0 && now < this.#deadline) this.#grant();
     });
   }
@@ -139,7 +175,7 @@ export class Scheduler {
 class WorkTurns implements Turns {
   readonly owner: string;
   readonly #scheduler: Scheduler;
-  readonly #age: number;
+  #age: number;
 
   constructor(scheduler: Scheduler, owner: string, age: number) {
     this.#scheduler = scheduler;
@@ -154,12 +190,26 @@ class WorkTurns implements Turns {
   next(): Promise<void> {
     return this.#scheduler.wait(this.owner, this.#age);
   }
+
+  goBehind(): void {
+    this.#age = this.#scheduler.nextAge();
+  }
+}
+
+/**
+ * Calls back after two rounds of microtasks and of ticks: a round of microtasks ends when none is left, and streams write
+ * in the ticks that it adds.
+ */
+export function settleSoon(callback: () => void): void {
+  const afterRound = (next: () => void) => queueMicrotask(() => process.nextTick(next));
+  afterRound(() => afterRound(callback));
 }
 
 /** The scheduler of this thread, which has one event loop. */
 export const scheduler = new Scheduler({
   now: () => performance.now(),
   defer: (callback) => void setImmediate(callback),
+  settle: settleSoon,
 });
 
 /** The owner of work that belongs to no user. */

@@ -40,7 +40,7 @@ function accept(handshakes: Handshakes, addresses: readonly string[]): Accepted[
 }
 
 it('two handshakes are read at a time, of one address after the other, until all are over', async () => {
-  const handshakes = new Handshakes(realClock);
+  const handshakes = new Handshakes(realClock, { waiting: 0 });
   let open = accept(handshakes, [...Array<string>(20).fill('1.1.1.1'), '2.2.2.2', '3.3.3.3']);
   const order: string[] = [];
   while (open.length > 0) {
@@ -60,10 +60,25 @@ it('two handshakes are read at a time, of one address after the other, until all
 });
 
 it('clients that send nothing keep no others waiting', async () => {
-  const handshakes = new Handshakes(realClock);
+  const handshakes = new Handshakes(realClock, { waiting: 0 });
   const accepted = accept(handshakes, Array<string>(10).fill('1.1.1.1'));
   const last = accepted.at(-1) as Accepted;
   await expect.poll(() => last.read, { interval: 1 }).toBe(true);
   for (const socket of accepted.slice(0, 8)) socket.destroy();
   await expect.poll(() => accepted.slice(8).every(({ read }) => read), { interval: 1 }).toBe(true);
+});
+
+it('one handshake is read at a time while long work waits', async () => {
+  const handshakes = new Handshakes(realClock, { waiting: 1 });
+  let open = accept(handshakes, Array<string>(5).fill('1.1.1.1'));
+  while (open.length > 0) {
+    await expect.poll(() => open.some(({ read }) => read), { interval: 1 }).toBe(true);
+    const read = open.filter((socket) => socket.read);
+    expect(read).toHaveLength(1);
+    for (const socket of read) {
+      socket.bytesRead += 1_000;
+      handshakes.end(socket as unknown as Socket);
+    }
+    open = open.filter((socket) => !read.includes(socket));
+  }
 });

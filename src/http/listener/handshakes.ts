@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../../meta/index.ts';
+import type { Clock, Scheduler } from '../../meta/index.ts';
 import { type Reading, readingOf } from './reading.ts';
 
 /**
- * Maximum number of handshakes that are read in one turn of the event loop; others wait. OpenSSL verifies what a client sends in one
- * step, which takes up to 70 ms for 100 KiB of certificates.
+ * Maximum number of handshakes that are read in one turn of the event loop, and in one for which long work waits; others
+ * wait. A handshake takes about a millisecond. OpenSSL verifies what a client sends in one step, which takes up to 70 ms
+ * for 100 KiB of certificates.
  */
 const maxPerTurn = 2;
+const maxPerBusyTurn = 1;
 
 /** How long a handshake whose client sends nothing is read while others wait (ms). */
 const silentMs = 1;
@@ -29,10 +31,16 @@ export class Handshakes {
   /** Those that wait, by address. */
   readonly #waiting = new Map<string, Set<Handshake>>();
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #scheduler: Pick<Scheduler, 'waiting'>;
   #scheduled = false;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'monotonic'>, scheduler: Pick<Scheduler, 'waiting'>) {
     this.#clock = clock;
+    this.#scheduler = scheduler;
+  }
+
+  get #most(): number {
+    return this.#scheduler.waiting > 0 ? maxPerBusyTurn : maxPerTurn;
   }
 
   /** Must be called when a connection is accepted, once TLS has begun to read it. */
@@ -45,7 +53,7 @@ export class Handshakes {
       if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
       this.#remove(handshake);
     });
-    if (this.#waiting.size === 0 && this.#read.size < maxPerTurn) {
+    if (this.#waiting.size === 0 && this.#read.size < this.#most) {
       this.#read.add(handshake);
       return;
     }
@@ -98,7 +106,7 @@ export class Handshakes {
   }
 
   #turn(): void {
-    let sent = this.#read.size < maxPerTurn;
+    let sent = this.#read.size < this.#most;
     for (const handshake of this.#read) {
       const { bytesRead } = handshake.socket;
       if (bytesRead > handshake.seen) sent = true;
@@ -113,9 +121,10 @@ export class Handshakes {
 
   /** Reads those that have waited longest, of one address after the other. */
   #readOn(): void {
+    const most = this.#most;
     for (const [address, queue] of this.#waiting) {
       const [next] = queue;
-      if (next === undefined || this.#read.size === maxPerTurn) return;
+      if (next === undefined || this.#read.size >= most) return;
       queue.delete(next);
       this.#waiting.delete(address);
       if (queue.size > 0) this.#waiting.set(address, queue);

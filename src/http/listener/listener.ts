@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Clock, encodeText } from '../../meta/index.ts';
+import { type Clock, encodeText, scheduler } from '../../meta/index.ts';
 import { FairLimit } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ConnectionCounts } from '../metrics/request-metrics.ts';
@@ -122,7 +122,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }
   };
   const places = new FairLimit(limits.connections);
-  const handshakes = new Handshakes(clock);
+  const handshakes = new Handshakes(clock, scheduler);
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     if (!places.tryTake(remoteAddress, 1)) {

@@ -84,7 +84,8 @@ export function createHandler(options: HandlerOptions): Handler {
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
       const arrival = { request, info, resource, attributes };
       seat = findSeat(relay === undefined ? flowClass : relayedSeat(request, info), arrival);
-      reservation = new Reservation(metrics.inFlight, user, isHealthCheck(info) ? undefined : flowClass, seat);
+      const limited = isHealthCheck(info) ? undefined : flowClass;
+      reservation = new Reservation(metrics.inFlight, user, { flowClass: limited, seat, turns });
       const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
       if (entering !== undefined) await entering;
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
@@ -126,7 +127,7 @@ export function createHandler(options: HandlerOptions): Handler {
     // Respond. The request is in flight until the client has read the last byte.
     reservation?.leaveSeat();
     stages.enter(Stage.response);
-    return deliver(request, response, reservation, (size, error) => {
+    return deliver(request, response, { reservation, user: progress.user }, (size, error) => {
       reservation?.release();
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
@@ -170,13 +171,16 @@ type OnEnd = (size: number, error: unknown) => void;
 /** Longer responses are sent in chunks, and their unread bytes are counted (bytes). */
 const maxWholeBytes = 64 * 1024;
 
+/** To whom a response is counted. */
+interface Receiver {
+  readonly reservation: Reservation | undefined;
+  /** Undefined: not authenticated. */
+  readonly user: User | undefined;
+}
+
 /** Returns the response. Calls `onEnd` once the client has read it or has disconnected. */
-function deliver(
-  request: ApiRequest,
-  response: ApiResponse,
-  reservation: Reservation | undefined,
-  onEnd: OnEnd,
-): ApiResponse {
+function deliver(request: ApiRequest, response: ApiResponse, receiver: Receiver, onEnd: OnEnd): ApiResponse {
+  const { reservation, user } = receiver;
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
     const closed = () => onEnd(tunnel.bytesRead, undefined);
@@ -185,7 +189,7 @@ function deliver(
     return response;
   }
   if (isStreamed(body) && request.method === 'HEAD' && response.headers['content-length'] !== undefined) {
-    return deliver(request, { ...response, body: emptyBody }, reservation, onEnd);
+    return deliver(request, { ...response, body: emptyBody }, receiver, onEnd);
   }
   if (isStreamed(body))
     return { ...response, body: trackBody(request, body[Symbol.asyncIterator](), reservation, onEnd) };
@@ -193,7 +197,8 @@ function deliver(
   if (request.whenOver === undefined) onEnd(length, undefined);
   else if (length > maxWholeBytes && request.method !== 'HEAD') {
     const headers = { ...response.headers, 'content-length': String(length) };
-    return { ...response, headers, body: trackBody(request, pieces(body), reservation, onEnd) };
+    const slices = pieces(body, scheduler.turns(user?.name ?? request.peer.address));
+    return { ...response, headers, body: trackBody(request, slices, reservation, onEnd) };
   } else request.whenOver(() => onEnd(length, undefined));
   return request.method === 'HEAD' ? withoutBody(response, length) : response;
 }

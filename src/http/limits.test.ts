@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairLimit } from './limits.ts';
+import { handLoop, step, stepsInSlice } from '../meta/testing/hand-loop.ts';
+import { createInFlight, FairLimit, Reservation } from './limits.ts';
 
 /** Takes one after the other until one is refused. Returns the number of those taken. */
 function takeAll(limit: FairLimit, key: string, exempt = false): number {
@@ -61,5 +62,37 @@ describe('a fair limit', () => {
         expect([limit.used, takeAll(limit, 'a')]).toEqual([0, 10]);
       }),
     );
+  });
+});
+
+describe('requests that start together after a wait for seats', () => {
+  const limits = {
+    readOnly: 100,
+    mutating: 100,
+    longRunning: 100,
+    proxied: 100,
+    receiving: 100,
+    responses: 100,
+    unread: 100,
+    selectors: 100,
+  };
+
+  it('go on in turns of their users', async () => {
+    const loop = handLoop();
+    const starts: (() => void)[] = [];
+    const seat = { headers: {}, take: () => new Promise<void>((start) => starts.push(start)), release: () => {} };
+    const begun: string[] = [];
+    const begin = async (name: string) => {
+      const reserved = { flowClass: 'readOnly', seat, turns: loop.scheduler.turns(name) } as const;
+      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).begin(false);
+      begun.push(name);
+      loop.spend(step);
+    };
+    const all = [...Array<string>(40).fill('mallory'), 'ann'].map(begin);
+    for (const start of starts) start();
+    await Promise.resolve();
+    while (!loop.idle) expect(await loop.turn()).toBeLessThanOrEqual(stepsInSlice * step);
+    await Promise.all(all);
+    expect([begun.length, begun.indexOf('ann')]).toEqual([41, 1]);
   });
 });

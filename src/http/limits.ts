@@ -1,6 +1,6 @@
 /** The limits on what requests may take of the server at the same time. */
 import { systemMasters } from '../auth/index.ts';
-import type { User } from '../meta/index.ts';
+import type { Turns, User } from '../meta/index.ts';
 import type { FlowClass } from './flow-class.ts';
 import { Overload } from './overload.ts';
 import type { Seat } from './seat.ts';
@@ -150,6 +150,15 @@ const minBodyBytes = 16 * 1024;
 /** Responses from this size on are counted (bytes). */
 const minResponseBytes = 512 * 1024;
 
+/** What a request reserves. */
+interface Reserved {
+  /** Undefined: the request is served at any load. */
+  readonly flowClass: FlowClass | undefined;
+  /** Undefined: it needs none. */
+  readonly seat?: Seat | undefined;
+  readonly turns: Turns;
+}
+
 /** The seat of one request, and the amounts of the limits that it has taken, until all are released at once. */
 export class Reservation {
   readonly #limits: InFlight['limits'];
@@ -161,18 +170,20 @@ export class Reservation {
   readonly #isUnlimited: boolean;
   /** Undefined: it needs none. */
   readonly #seat: Seat | undefined;
+  readonly #turns: Turns;
   #requests = 0;
   #bodyBytes = 0;
   #selectorBytes = 0;
   #responseBytes = 0;
 
-  constructor({ limits }: InFlight, { name, groups }: User, flowClass: FlowClass | undefined, seat?: Seat) {
+  constructor({ limits }: InFlight, { name, groups }: User, { flowClass, seat, turns }: Reserved) {
     this.#limits = limits;
     this.#user = name;
     this.#exempt = groups.includes(systemMasters);
     this.#flowClass = flowClass;
     this.#isUnlimited = this.#exempt && (flowClass === 'readOnly' || flowClass === 'mutating');
     this.#seat = seat;
+    this.#turns = turns;
   }
 
   /**
@@ -188,14 +199,22 @@ export class Reservation {
 
   #enter(): Promise<void> | undefined {
     const waiting = this.#seat?.take();
-    if (waiting !== undefined) return waiting.then(() => this.#count());
+    if (waiting !== undefined) return this.#enterAfter(waiting);
     this.#count();
     return undefined;
   }
 
-  /** Gives the seat back: the response is ready. */
+  /** A request that frees many seats starts many others: they go on one by one. */
+  async #enterAfter(waiting: Promise<void>): Promise<void> {
+    await waiting;
+    await this.#turns.next();
+    this.#count();
+  }
+
+  /** Gives the seat back: the response is ready. What is left of it goes behind the requests that have seats. */
   leaveSeat(): void {
     this.#seat?.release();
+    this.#turns.goBehind?.();
   }
 
   /** @throws StatusError 429 when the request may not be counted in its flow class now */

@@ -152,6 +152,19 @@ describe('a request', () => {
   });
 });
 
+it('the response to a write, of which many end at the same time, is made in a turn of its user', async () => {
+  const { send } = await startServer(10);
+  await settled();
+  let answered = false;
+  const writing = send('POST', configMaps, { body: { metadata: { name: 'one' } } }).then((answer) => {
+    answered = true;
+    return answer;
+  });
+  for (let i = 0; i < 1_000; i++) await Promise.resolve();
+  expect(answered).toBe(false);
+  expect((await writing).status).toBe(201);
+});
+
 describe('the dumps', () => {
   it('show requests that wait, and are text for those who may read them', async () => {
     const { send, takeSeats } = await startServer(1);

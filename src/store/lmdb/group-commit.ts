@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../meta/index.ts';
+import { type Clock, serverTurns } from '../../meta/index.ts';
 import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
@@ -146,7 +146,9 @@ export class GroupCommit {
     const writes = transaction.changes || this.#failing !== undefined;
     if (writes && !(await this.#write(transaction))) return false;
     const before = this.#state;
+    const turns = serverTurns();
     for (const [i, { done }] of requests.entries()) {
+      if (turns.over) await turns.next();
       const outcome = outcomes[i] as Outcome;
       // One revision at a time, so that no caller sees a revision before its commit is delivered to watches.
       this.#state = { ...before, latest: outcome.revision };

@@ -46,22 +46,50 @@ export async function inPieces(pieces: Iterator<ByteString>, end: string, turns:
   const first = pieces.next().value as ByteString;
   if (turns.over) await turns.next();
   const second = pieces.next();
-  return second.done === true ? ((first + end) as ByteString) : streamPieces(first, second.value, pieces, end, turns);
+  if (second.done === true) return (first + end) as ByteString;
+  return new PieceStream([first, second.value], pieces, end, turns);
 }
 
-async function* streamPieces(
-  first: ByteString,
-  second: ByteString,
-  rest: Iterator<ByteString>,
-  end: string,
-  turns: Turns,
-): AsyncGenerator<ByteString> {
-  let piece = first;
-  for (let next: IteratorResult<ByteString> = { value: second }; next.done !== true; next = rest.next()) {
-    // A piece is empty after a step within a large item.
-    if (piece !== '') yield piece;
-    piece = next.value;
-    if (turns.over) await turns.next();
+/**
+ * Pieces that are made and sent in turns. Unlike the frame of a generator, it does not hold a piece that it has returned:
+ * hundreds of lists can wait for their turns, and what they held would be copied by each garbage collection.
+ */
+class PieceStream implements AsyncIterableIterator<ByteString> {
+  /** Made and not yet returned: one piece at least, since only the last one is followed by the end. */
+  readonly #made: ByteString[];
+  readonly #rest: Iterator<ByteString>;
+  readonly #end: string;
+  readonly #turns: Turns;
+
+  constructor(made: ByteString[], rest: Iterator<ByteString>, end: string, turns: Turns) {
+    this.#made = made;
+    this.#rest = rest;
+    this.#end = end;
+    this.#turns = turns;
   }
-  yield (piece + end) as ByteString;
+
+  async next(): Promise<IteratorResult<ByteString>> {
+    const made = this.#made;
+    while (made.length > 0) {
+      if (this.#turns.over) await this.#turns.next();
+      if (made.length === 1) {
+        const next = this.#rest.next();
+        if (next.done === true) return { done: false, value: ((made.pop() ?? '') + this.#end) as ByteString };
+        made.push(next.value);
+      }
+      const value = made.shift();
+      // A piece is empty after a step within a large item.
+      if (value !== undefined && value !== '') return { done: false, value };
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<ByteString>> {
+    this.#made.length = 0;
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 }

@@ -86,7 +86,8 @@ export class Scheduler {
   }
 
   #note(owner: string): void {
-    if (owner === this.#lastOwner) return;
+    // The server works for the users: its own work makes none of them wait.
+    if (owner === this.#lastOwner || owner === serverOwner) return;
     this.#lastOwner = owner;
     this.#turnsAlone = 0;
   }

@@ -2,8 +2,8 @@ import type { ByteString, Clock, GroupResource, StatusError, Turns } from '../me
 import type { Entry, Store } from '../store/index.ts';
 
 /**
- * A cached object: its bytes as sent to clients, and the values that filters need. Immutable except for `cells`, `size`
- * and `converted`, so that snapshots and events can share it.
+ * A cached object: its bytes as sent to clients, and the values that filters need. Immutable except for `metadataEnd`,
+ * `row`, `size` and `converted`, so that snapshots and events can share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -17,16 +17,18 @@ export interface CachedObject {
   readonly labels: { readonly [key: string]: string };
   /** Values of the selectable fields of the kind, except name and namespace, by path; '' for an absent field. */
   readonly fields: { readonly [path: string]: string };
+  /** The index in `bytes` behind the metadata, once it has been looked for. */
+  metadataEnd?: number | undefined;
   /**
-   * The encoded cells of its table row, and the columns they belong to. Stored here because the garbage collector pauses
-   * noticeably for a WeakMap with a hundred thousand keys.
+   * The number under which its table row is kept, and the columns of the row. Stored here because the garbage collector
+   * pauses noticeably for a WeakMap with a hundred thousand keys.
    */
-  cells?: ByteString | undefined;
-  cellsOf?: object | undefined;
+  row?: number | undefined;
+  rowOf?: object | undefined;
   /** The size (bytes) of the object in another encoding, and that encoding. */
   size?: number | undefined;
   sizeOf?: object | undefined;
-  /** The object of a custom resource after conversion by a webhook; stored here for the same reason as `cells`. */
+  /** The object of a custom resource after conversion by a webhook; stored here for the same reason as `row`. */
   converted?: CachedObject | undefined;
   /** It is stored in another form than `bytes`: in another version, or as another server writes it. */
   readonly foreign?: true;

@@ -113,6 +113,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return catalog.served;
     },
     damages: () => catalog.damages(),
+    rowBytes: () => catalog.rowBytes(),
     find: catalog.find,
     resourceOf: catalog.findResource,
     install: catalog.install,

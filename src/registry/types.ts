@@ -177,6 +177,8 @@ export interface Registry {
   readonly resources: readonly Resource[];
   /** Of each resource that cannot be served because its stored data is damaged, the error of its requests. */
   readonly damages: () => readonly StatusError[];
+  /** The size of the table rows that are kept in memory (bytes). */
+  readonly rowBytes: () => number;
   /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
   /** The resource named `pods` or `ingresses.networking.example.org`, also one that is not served. */

@@ -18,6 +18,15 @@ export function declareCacheMetrics(set: MetricSet, registry: () => Registry): v
   declareObjectMetrics(set, registry);
   declareStoreEventMetrics(set, registry);
   declareWatchCacheMetrics(set, registry);
+  set.observable({
+    type: 'gauge',
+    name: ownMetric('watch_cache_table_row_bytes'),
+    stability: 'ALPHA',
+    help: 'Bytes of the table rows that are kept in memory for the next tables.',
+    *read() {
+      yield [{}, registry().rowBytes()];
+    },
+  });
 }
 
 function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {

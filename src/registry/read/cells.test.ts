@@ -3,7 +3,7 @@ import { type ApiObject, namesFor } from '../../meta/index.ts';
 import { describeText } from '../stored/describe.ts';
 import { formatOf } from '../stored/format.ts';
 import { storedText } from '../stored/write.ts';
-import { rowText } from './cells.ts';
+import { agesAt, rowOf } from './cells.ts';
 import { AgeCell, type Column } from './column.ts';
 
 const names = namesFor('k8s.io');
@@ -22,12 +22,14 @@ const text = column((object) => {
   return object['text'] ?? '';
 });
 const age = column(({ metadata }) => new AgeCell(metadata.creationTimestamp));
-const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now: number) =>
-  (
-    JSON.parse(`{${Buffer.from(rowText({ columns, names, format }, object, now), 'latin1').toString()}}`) as {
-      cells: unknown;
-    }
-  ).cells;
+const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now: number) => {
+  const age = agesAt(now);
+  const parts = rowOf({ columns, names, format }, object, now).map((part) =>
+    typeof part === 'number' ? age(part) : part,
+  );
+  const row = JSON.parse(Buffer.from(`${parts.join('')}null}`, 'latin1').toString()) as { cells: unknown };
+  return row.cells;
+};
 
 it('are computed once, with the age at the time of each table', () => {
   made = 0;

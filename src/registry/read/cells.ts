@@ -12,6 +12,7 @@ import {
 import type { Projection, ResourceDefinition } from '../resource/definition.ts';
 import type { ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, readObject } from '../stored/read.ts';
+import type { Row } from '../stored/row-cache.ts';
 import { AgeCell, type Column } from './column.ts';
 
 /** Delimits the times of age cells: JSON text never contains it. */
@@ -21,7 +22,7 @@ const mark = '\0';
 const smallRow = 64 * 1024;
 
 /** The source of the rows of a table. */
-interface RowShape {
+export interface RowShape {
   readonly columns: readonly Column[];
   /** Read in place of the object itself. */
   readonly projection?: Pick<Projection, 'read'> | undefined;
@@ -30,23 +31,30 @@ interface RowShape {
   readonly format: ObjectFormat;
 }
 
-/** Whether a row of these columns is kept with the object. */
-export const hasRow = (columns: readonly Column[], { cells, cellsOf }: CachedObject): boolean =>
-  cells !== undefined && cellsOf === columns;
+/** Whether a row of these columns is kept, so that the object need not be parsed. */
+export const hasRow = ({ columns, format }: Pick<RowShape, 'columns' | 'format'>, object: CachedObject): boolean =>
+  format.shared.rows.has(object, columns);
 
 /**
- * The cells and conditions of an object's row at the time `now` (ms since 1970), as members of a JSON object. A cell that
- * fails is empty: tables show corrupt objects too. A row that depends on the time by ages alone is kept with the object,
- * so that the next table need not parse it. `read`: the object, if it has been parsed. Cells for which a row has no room left are empty: columns do not multiply an
- * object.
+ * The start of an object's row: its cells and conditions, up to the included object. A cell that fails is empty: tables
+ * show corrupt objects too. A row that depends on the time by ages alone is kept, so that the next table need not parse
+ * the object. `now`: milliseconds since 1970. `read`: the object, if it has been parsed. Cells for which a row has no room
+ * left are empty: columns do not multiply an object.
  */
-export function rowText(shape: RowShape, object: CachedObject, now: number, read?: ApiObject): ByteString {
-  const text = hasRow(shape.columns, object) ? (object.cells as ByteString) : makeRow(shape, object, now, read);
-  if (!text.includes(mark)) return text;
-  const parts = text.split(mark);
-  // Every other part is a time.
-  for (let i = 1; i < parts.length; i += 2) parts[i] = AgeCell.age(Number(parts[i]), now);
-  return parts.join('') as ByteString;
+export const rowOf = (shape: RowShape, object: CachedObject, now: number, read?: ApiObject): Row =>
+  shape.format.shared.rows.get(object, shape.columns) ?? makeRow(shape, object, now, read);
+
+/** Returns how old something is at `now`. Objects that follow each other were often created in the same second. */
+export function agesAt(now: number): (time: number) => string {
+  let last: number | undefined;
+  let age = '';
+  return (time) => {
+    if (time !== last) {
+      last = time;
+      age = AgeCell.age(time, now);
+    }
+    return age;
+  };
 }
 
 function makeRow(
@@ -54,7 +62,7 @@ function makeRow(
   object: CachedObject,
   now: number,
   read: ApiObject | undefined,
-): ByteString {
+): Row {
   const stored = isCorrupt(object) ? undefined : (read ?? readObject(format, object));
   const visible = stored === undefined ? undefined : (projection?.read(stored) ?? stored);
   let reusable = true;
@@ -79,12 +87,13 @@ function makeRow(
   const done = stored === undefined ? undefined : completion?.(stored);
   const conditions =
     done === undefined ? '' : `,"conditions":${stringifyJson([{ type: 'Completed', status: 'True', ...done }])}`;
-  const text = encodeText(`"cells":[${cells.join(',')}]${conditions}`);
-  if (!reusable) return text;
-  // One flat string costs the garbage collector least: there may be a hundred thousand of them.
-  object.cells = bytesOf(bufferOf(text));
-  object.cellsOf = columns;
-  return object.cells;
+  // Every other part is a time.
+  const row = encodeText(`{"cells":[${cells.join(',')}]${conditions},"object":`)
+    .split(mark)
+    // Flat strings cost the garbage collector least: there may be a hundred thousand of them.
+    .map((part, index) => (index % 2 === 0 ? bytesOf(bufferOf(part as ByteString)) : Number(part)));
+  if (reusable) format.shared.rows.set(object, columns, row);
+  return row;
 }
 
 const withoutObject = ({ format }: Column, { name }: CachedObject): string => (format === 'name' ? name : '');

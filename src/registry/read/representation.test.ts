@@ -65,7 +65,7 @@ describe('a large object', () => {
       for (const view of views) {
         const event = addedEvent(object);
         const inOneStep = representEvent(at, event, view, true);
-        Object.assign(object, { cells: undefined });
+        Object.assign(object, { row: undefined });
         const turns = new EveryStep();
         const steps = representEventInSteps(at, event, view, true) as Steps<ByteString>;
         expect(await inTurns(steps, turns)).toBe(inOneStep);

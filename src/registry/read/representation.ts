@@ -17,7 +17,7 @@ import { fromStorageInSteps, isStorageVersion, projectionOf, versionOf } from '.
 import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
-import { hasRow, rowText } from './cells.ts';
+import { agesAt, hasRow, type RowShape, rowOf } from './cells.ts';
 import type { Column } from './column.ts';
 
 /** The form in which objects are sent. */
@@ -51,7 +51,7 @@ interface ReadObject {
 /** Whether a representation is long work: it needs the parsed object, and that is large. */
 function needsLongRead(target: Target, object: CachedObject, representation: Representation): boolean {
   if (object.bytes.length < largeBytes || isCorrupt(object)) return false;
-  if (representation.as === 'table' && !hasRow(columnsOf(target), object)) return true;
+  if (representation.as === 'table' && !hasRow(shapeOf(target), object)) return true;
   return projectionOf(target) !== undefined || needsText(target, representation);
 }
 
@@ -103,24 +103,24 @@ export function representObject(
     case 'object':
       return encode(target, object, read);
     case 'metadata':
-      return partial(target, object, representation.version, read);
+      return partialWriter(target, representation.version)(object, read);
     case 'table':
       return table(
         target,
         representation.version,
         String(object.revision),
         columnsText(target),
-        row(target, object, representation, read),
+        rowWriter(target, representation)(object, read),
       );
   }
 }
 
 /**
- * The size of a piece of a list in bytes, the most rows of a table in it, and the most JSON parsed for these. V8 allocates
- * strings of 128 KiB and more as large objects: a list of such pieces takes twice as long.
+ * The size of a piece of a list in bytes, the most objects that are parsed or searched for it, and the most of their JSON.
+ * V8 allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long.
  */
 const pieceBytes = 64 * 1024;
-const pieceRows = 50;
+const parsedObjects = 50;
 const parsedBytes = 256 * 1024;
 
 /** How a list is written around and between its items. */
@@ -147,27 +147,30 @@ export function* representList(
   layout: ListLayout = jsonLayout(listFields(target, list, representation)),
 ): Generator<ByteString> {
   const { head, first, separator, tail, emptyTail, item } = layout;
+  const write = itemWriter(target, representation);
+  const isCostly = costOf(target, representation);
   let piece = head as string;
   let size = head.length;
   let items = 0;
-  let rows = 0;
+  let costlyItems = 0;
   let parsed = 0;
   for (const object of list.items) {
     const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
     const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
-    const json = itemText(target, object, representation, read);
+    const costly = isCostly(object);
+    const json = write(object, read);
     const text = item === undefined ? json : item(json);
     piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
     size += json.length + (items++ === 0 ? 0 : 1);
-    if (representation.as !== 'object') {
-      rows++;
+    if (costly) {
+      costlyItems++;
       parsed += object.bytes.length;
     }
-    if (size < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
+    if (size < pieceBytes && costlyItems < parsedObjects && parsed < parsedBytes) continue;
     yield piece as ByteString;
     piece = '';
     size = 0;
-    rows = 0;
+    costlyItems = 0;
     parsed = 0;
   }
   yield (piece + (items === 0 ? emptyTail : tail)) as ByteString;
@@ -208,40 +211,54 @@ export function listFields(target: Target, list: ObjectList, representation: Rep
 
 const metadataMark = '"metadata":{';
 
-/** The JSON of an item of a list, which has no kind and apiVersion of its own, or of a row of a table. */
-function itemText(
-  target: Target,
-  object: CachedObject,
-  representation: Representation,
-  read: ReadObject | undefined,
-): ByteString {
+type WriteItem = (object: CachedObject, read: ReadObject | undefined) => ByteString;
+
+/** Returns what writes the items of a list, which have no kind and apiVersion of their own, or the rows of a table. */
+function itemWriter(target: Target, representation: Representation): WriteItem {
   switch (representation.as) {
-    case 'object': {
-      const text = encode(target, object, read);
-      const { definition, format } = target.resource;
-      // Items of custom resources keep kind and apiVersion.
-      if (definition.custom !== undefined) return text;
-      const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
-      if (text.startsWith(head)) return `{${text.slice(head.length - metadataMark.length)}` as ByteString;
-      const { kind: _, apiVersion: __, ...rest } = readOwnJson(decodeText(text)) as JsonObject;
-      return encodeText(stringifyJson(rest));
-    }
+    case 'object':
+      return objectWriter(target);
     case 'metadata':
-      return partial(target, object, representation.version, read);
+      return partialWriter(target, representation.version);
     case 'table':
-      return row(target, object, representation, read);
+      return rowWriter(target, representation);
   }
 }
 
-function partial(target: Target, object: CachedObject, version: string, read: ReadObject | undefined): ByteString {
+/** Returns whether an object is parsed or searched for its item. */
+function costOf(target: Target, representation: Representation): (object: CachedObject) => boolean {
+  if (representation.as === 'object') return () => false;
+  if (representation.as === 'metadata') return ({ metadataEnd }) => metadataEnd === undefined;
+  const shape = shapeOf(target);
+  const converts = needsText(target, representation);
+  return (object) => converts || !hasRow(shape, object);
+}
+
+function objectWriter(target: Target): WriteItem {
+  const { definition, format } = target.resource;
+  // Items of custom resources keep kind and apiVersion.
+  if (definition.custom !== undefined) return (object, read) => encode(target, object, read);
+  const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
+  const start = head.length - metadataMark.length;
+  return (object, read) => {
+    const text = encode(target, object, read);
+    if (text.startsWith(head)) return `{${text.slice(start)}` as ByteString;
+    const { kind: _, apiVersion: __, ...rest } = readOwnJson(decodeText(text)) as JsonObject;
+    return encodeText(stringifyJson(rest));
+  };
+}
+
+function partialWriter(target: Target, version: string): WriteItem {
   const { names, format } = target.resource;
   const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
   const projection = projectionOf(target);
-  const metadata =
-    projection === undefined
-      ? metadataText(format, object)
-      : encodeText(stringifyJson(projection.read(read?.stored ?? readObject(format, object)).metadata));
-  return `${head}${metadata}}` as ByteString;
+  return (object, read) => {
+    const metadata =
+      projection === undefined
+        ? metadataText(format, object)
+        : encodeText(stringifyJson(projection.read(read?.stored ?? readObject(format, object)).metadata));
+    return `${head}${metadata}}` as ByteString;
+  };
 }
 
 const defaultColumns: readonly Column[] = [
@@ -282,22 +299,27 @@ function table({ resource }: Target, version: string, revision: string, columns:
   return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
 }
 
-/** A row of a table. */
-function row(
-  target: Target,
-  object: CachedObject,
-  { version, includeObject, now }: Representation & { as: 'table' },
-  read?: ReadObject,
-): ByteString {
+function shapeOf(target: Target): RowShape {
   const { names, definition, format } = target.resource;
   const { completion } = definition;
-  const shape = { columns: columnsOf(target), projection: projectionOf(target), completion, names, format };
-  const included = {
-    None: () => 'null',
-    Metadata: () => partial(target, object, version, read),
-    Object: () => encode(target, object, read),
+  return { columns: columnsOf(target), projection: projectionOf(target), completion, names, format };
+}
+
+/** Returns what writes the rows of a table. */
+function rowWriter(target: Target, { version, includeObject, now }: Representation & { as: 'table' }): WriteItem {
+  const shape = shapeOf(target);
+  const age = agesAt(now);
+  const include: { readonly [name in IncludeObject]: WriteItem } = {
+    None: () => 'null' as ByteString,
+    Metadata: partialWriter(target, version),
+    Object: (object, read) => encode(target, object, read),
   };
-  return `{${rowText(shape, object, now, read?.stored)},"object":${included[includeObject]()}}` as ByteString;
+  const included = include[includeObject];
+  return (object, read) => {
+    let text = '';
+    for (const part of rowOf(shape, object, now, read?.stored)) text += typeof part === 'number' ? age(part) : part;
+    return `${text}${included(object, read)}}` as ByteString;
+  };
 }
 
 /**
@@ -317,7 +339,7 @@ export function representEvent(
   if (representation.as !== 'table') return frame(type, representObject(target, object, representation, read));
   const columns = first ? columnsText(target) : 'null';
   const revision = String(object.revision);
-  const rows = row(target, object, representation, read);
+  const rows = rowWriter(target, representation)(object, read);
   return frame(type, table(target, representation.version, revision, columns, rows));
 }
 

@@ -25,6 +25,7 @@ export interface Catalog {
   readonly served: readonly Resource[];
   /** See `Registry`. */
   readonly damages: () => readonly StatusError[];
+  readonly rowBytes: () => number;
   /** The resource that is served at the group, version and plural name of a path. */
   readonly find: (group: string, version: string, plural: string) => Resource | undefined;
   readonly findResource: FindResource;
@@ -85,6 +86,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       const storages = new Set(this.resources.map(({ storage }) => storage));
       return [...storages].flatMap(({ cache }) => cache.damage ?? []);
     },
+    rowBytes: () => shared.rows.bytes,
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
     findResource: (key) => (typeof key === 'string' ? byId.get(key) : bySchema.get(key)),
     install(versions) {

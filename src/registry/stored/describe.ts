@@ -127,7 +127,8 @@ export function describeDeleted(format: ObjectFormat, last: CachedObject, revisi
     ...last,
     revision,
     bytes: out.toString('latin1', 0, length) as ByteString,
-    cells: undefined,
+    metadataEnd: undefined,
+    row: undefined,
     sizeOf: undefined,
     ...(last.converted === undefined ? {} : { converted: describeDeleted(format, last.converted, revision) }),
   };
@@ -165,8 +166,9 @@ function finish(
     labels,
     fields,
     // Present from the start, so that all objects have one hidden class.
-    cells: undefined,
-    cellsOf: undefined,
+    metadataEnd: undefined,
+    row: undefined,
+    rowOf: undefined,
     size: undefined,
     sizeOf: undefined,
   };

@@ -3,6 +3,7 @@ import { type ApiObject, type ByteString, encodeText, setKey } from '../../meta/
 import type { CustomStorage } from '../resource/custom-storage.ts';
 import type { SelectableField } from '../resource/definition.ts';
 import { ManagedFieldsCache } from './managed-fields-cache.ts';
+import { RowCache } from './row-cache.ts';
 
 /**
  * How the objects of a resource are stored. Stored and cached bytes begin with `head`, then come the fields of the
@@ -61,10 +62,12 @@ interface PendingCommit {
 /** The state that the formats of one registry share. */
 export interface SharedState {
   readonly managedFields: ManagedFieldsCache;
+  readonly rows: RowCache;
 }
 
 export const newSharedState = (): SharedState => ({
   managedFields: new ManagedFieldsCache(),
+  rows: new RowCache(),
 });
 
 type FormatOptions = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &

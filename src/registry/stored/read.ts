@@ -60,17 +60,24 @@ export function* readObjectInSteps({ shared }: ObjectFormat, cached: CachedObjec
 }
 
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */
-export function metadataText(format: ObjectFormat, { bytes }: Pick<CachedObject, 'bytes'>): ByteString {
+export function metadataText(format: ObjectFormat, object: Pick<CachedObject, 'bytes' | 'metadataEnd'>): ByteString {
+  const { bytes } = object;
   const start = bytes.startsWith(format.head) ? format.head.length - 1 : bytes.indexOf('"metadata":{') + 11;
+  object.metadataEnd ??= endOfObject(bytes, start);
+  return bytes.slice(start, object.metadataEnd) as ByteString;
+}
+
+/** The index behind the JSON object that begins at `start`. */
+function endOfObject(bytes: ByteString, start: number): number {
   let depth = 0;
   for (let i = start; i < bytes.length; i++) {
     const code = bytes.charCodeAt(i);
     if (code === 0x22) {
       i = endOfString(bytes, i);
     } else if (code === 0x7b) depth++;
-    else if (code === 0x7d && --depth === 0) return bytes.slice(start, i + 1) as ByteString;
+    else if (code === 0x7d && --depth === 0) return i + 1;
   }
-  return '{}' as ByteString;
+  return bytes.length;
 }
 
 /** The index of the quote that ends the string which begins at `start`. */

@@ -74,8 +74,11 @@ describe('the stored form and the cached form of an object', () => {
         );
         expect(cached).toMatchObject({ key: '/configmaps/ns/one', namespace: 'ns', name: 'one', revision: 7 });
         expect(cached.labels).toEqual(value.metadata.labels ?? {});
-        expect(JSON.parse(Buffer.from(metadataText(format, cached), 'latin1').toString())).toEqual(read.metadata);
         expect(describeText(format, cached.key, storedText(format, value), 7)).toEqual(cached);
+        for (const state of [cached, cached, describeDeleted(format, cached, 1_000_000)]) {
+          const metadata = JSON.parse(Buffer.from(metadataText(format, state), 'latin1').toString()) as JsonObject;
+          expect(metadata).toEqual({ ...read.metadata, resourceVersion: String(state.revision) });
+        }
       }),
     );
   });

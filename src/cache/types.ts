@@ -1,4 +1,4 @@
-import type { ByteString, Clock, GroupResource, StatusError, Turns } from '../meta/index.ts';
+import type { ByteString, Clock, GroupResource, LabelRequirement, StatusError, Turns } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 
 /**
@@ -74,6 +74,9 @@ export interface CacheCounts {
   /** Changes in the event window, and their bytes as counted against `windowBytes`. */
   readonly windowChanges: number;
   readonly windowBytes: number;
+  /** Labels with an index, and the size of the indexes (bytes). */
+  readonly labelIndexes: number;
+  readonly labelIndexBytes: number;
 }
 
 export interface WatchCache {
@@ -130,6 +133,11 @@ export interface Snapshot {
   get(key: string): CachedObject | undefined;
   /** Returns the objects whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
   range(prefix: string, after?: string): IterableIterator<CachedObject>;
+  /**
+   * Returns the objects of that range which the requirements may select, in key order, from an index; all others do not
+   * match. Undefined: no index helps.
+   */
+  select(requirements: readonly LabelRequirement[], prefix: string, after?: string): Iterable<CachedObject> | undefined;
   /** Returns the number of objects in that range. Takes logarithmic time. */
   count(prefix: string, after?: string): number;
 }

@@ -905,6 +905,8 @@ it('counts what it has received and passed on', async () => {
     subscribers: 0,
     windowChanges: 0,
     windowBytes: 0,
+    labelIndexes: 0,
+    labelIndexBytes: 0,
   });
   const before = cache.revision;
   store.write([put('a/x', {}), put('a/y', {})]);

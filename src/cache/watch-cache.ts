@@ -1,5 +1,5 @@
 import { BTree, type BTreeSnapshot } from '../btree/index.ts';
-import { type StatusError, statusError } from '../meta/index.ts';
+import { type LabelRequirement, type StatusError, statusError } from '../meta/index.ts';
 import type { Change as StoreChange, StoreError } from '../store/index.ts';
 import { Bookmarks } from './bookmarks.ts';
 import { Change } from './change.ts';
@@ -7,6 +7,7 @@ import { Deliveries } from './deliveries.ts';
 import { Directory } from './directory.ts';
 import { type Feed, Feeder } from './feeder.ts';
 import { HistoryReader } from './history.ts';
+import { candidatesOf, type IndexedLabels, LabelIndexes } from './label-indexes.ts';
 import { type Hub, Subscriber } from './subscriber.ts';
 import type {
   CacheCounts,
@@ -41,6 +42,7 @@ class Cache implements WatchCache {
   readonly #hub: Hub;
   readonly #listeners: ChangeListener[] = [];
   #tree = new BTree<CachedObject>();
+  readonly #indexes = new LabelIndexes(() => this.#tree);
   #snapshot: Snapshot | undefined;
   #started = false;
   #loaded = false;
@@ -85,7 +87,18 @@ class Cache implements WatchCache {
     const { bytes: windowBytes } = window;
     const windowChanges = window.end - window.first;
     const [loads, received] = [this.#loads, this.#received];
-    return { loads, received, replayed, cutOff, subscribers: open.size, windowChanges, windowBytes };
+    const { size: labelIndexes, bytes: labelIndexBytes } = this.#indexes;
+    return {
+      loads,
+      received,
+      replayed,
+      cutOff,
+      subscribers: open.size,
+      windowChanges,
+      windowBytes,
+      labelIndexes,
+      labelIndexBytes,
+    };
   }
 
   watching(namespace: string, name: string): number {
@@ -123,7 +136,7 @@ class Cache implements WatchCache {
   }
 
   snapshot(): Snapshot {
-    this.#snapshot ??= new CacheSnapshot(this.revision, this.#tree.snapshot());
+    this.#snapshot ??= new CacheSnapshot(this.revision, this.#tree.snapshot(), this.#indexes);
     return this.#snapshot;
   }
 
@@ -191,6 +204,7 @@ class Cache implements WatchCache {
     const back = revision < this.revision;
     const before = this.#tree;
     this.#tree = tree;
+    this.#indexes.clear();
     if (this.#listeners.length > 0) this.#notifyDifference(before, tree);
     this.#window.reset(revision);
     for (const subscriber of [...this.#hub.open]) {
@@ -208,6 +222,7 @@ class Cache implements WatchCache {
       const current = entry === undefined ? undefined : describe(entry);
       const previous = current === undefined ? this.#tree.delete(key) : this.#tree.set(current);
       if (current === undefined && previous === undefined) continue;
+      this.#indexes.change(previous, current);
       const change = new Change(revision, time, current, previous, describeDeleted);
       this.#window.append(change);
       this.#hub.directory.offer(change);
@@ -282,10 +297,14 @@ class Cache implements WatchCache {
 class CacheSnapshot implements Snapshot {
   readonly revision: number;
   readonly #tree: BTreeSnapshot<CachedObject>;
+  readonly #indexes: LabelIndexes;
+  readonly #indexed: IndexedLabels;
 
-  constructor(revision: number, tree: BTreeSnapshot<CachedObject>) {
+  constructor(revision: number, tree: BTreeSnapshot<CachedObject>, indexes: LabelIndexes) {
     this.revision = revision;
     this.#tree = tree;
+    this.#indexes = indexes;
+    this.#indexed = indexes.snapshot();
   }
 
   get(key: string): CachedObject | undefined {
@@ -296,7 +315,28 @@ class CacheSnapshot implements Snapshot {
     return this.#tree.range(prefix, after);
   }
 
+  select(
+    requirements: readonly LabelRequirement[],
+    prefix: string,
+    after?: string,
+  ): Iterable<CachedObject> | undefined {
+    const found = candidatesOf(this.#indexed, requirements, prefix, after, this.#tree.count(prefix, after));
+    if (found === undefined) {
+      this.#indexes.searched(requirements);
+      return undefined;
+    }
+    this.#indexes.used(found.label);
+    return objectsOf(this.#tree, found.keys);
+  }
+
   count(prefix: string, after?: string): number {
     return this.#tree.count(prefix, after);
+  }
+}
+
+function* objectsOf(tree: BTreeSnapshot<CachedObject>, keys: Iterable<string>): Generator<CachedObject> {
+  for (const key of keys) {
+    const object = tree.get(key);
+    if (object !== undefined) yield object;
   }
 }

@@ -121,4 +121,16 @@ function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): voi
     'Bytes that the event window of a watch cache keeps in memory beyond the current objects.',
     ({ counts }) => counts.windowBytes,
   );
+  declare(
+    ownMetric('watch_cache_label_indexes'),
+    'gauge',
+    'Labels by which the objects of a watch cache are indexed, because they are often selected by them.',
+    ({ counts }) => counts.labelIndexes,
+  );
+  declare(
+    ownMetric('watch_cache_label_index_bytes'),
+    'gauge',
+    'Bytes that the indexes of a watch cache take.',
+    ({ counts }) => counts.labelIndexBytes,
+  );
 }

@@ -7,6 +7,7 @@ const snapshotAt = (revision: number): Snapshot => ({
   revision,
   get: () => undefined,
   range: () => [][Symbol.iterator](),
+  select: () => undefined,
   count: () => 0,
 });
 

@@ -221,8 +221,8 @@ const whole = (revision: number, items: Iterable<CachedObject>): ObjectList => (
 });
 
 /**
- * The objects of a snapshot in the selection's namespace and of its name, lazily, in key order. The caller applies
- * `matches`, in slices. `after` is a key without the prefix of the range.
+ * The objects of a snapshot in the selection's namespace and of its name, lazily, in key order; some that do not match may
+ * be left out. The caller applies `matches`, in slices. `after` is a key without the prefix of the range.
  */
 export function inRange(
   resource: Resource,
@@ -236,7 +236,9 @@ export function inRange(
     const object = snapshot.get(key);
     return object !== undefined && key.slice(range.length) > after ? [object] : [];
   }
-  return after === '' ? snapshot.range(range) : snapshot.range(range, range + after);
+  const behind = after === '' ? undefined : range + after;
+  const selected = selection.labels.length === 0 ? undefined : snapshot.select(selection.labels, range, behind);
+  return selected ?? snapshot.range(range, behind);
 }
 
 /** A page that others follow; `countAfter` counts the objects of the range behind a key. */

@@ -1,5 +1,12 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { type FieldSelector, type FieldTerm, quote, type ReceivedSelector, statusError } from '../../meta/index.ts';
+import {
+  type FieldSelector,
+  type FieldTerm,
+  type LabelRequirement,
+  quote,
+  type ReceivedSelector,
+  statusError,
+} from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
 import { isUnconverted } from '../stored/format.ts';
 import type { ReadOptions, Target } from '../types.ts';
@@ -17,6 +24,8 @@ export interface Selection {
    * is yet to convert matches by its stored labels.
    */
   readonly matches: ((object: CachedObject) => boolean) | undefined;
+  /** What `matches` requires of labels; empty without a label selector. */
+  readonly labels: readonly LabelRequirement[];
   /** Whether an object that a webhook has converted matches the field selector; undefined where it matches anyway. */
   readonly matchesConverted: ((object: CachedObject) => boolean) | undefined;
   /** Whether there are selectors: `remainingItemCount` is unknown then. */
@@ -47,6 +56,7 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
     name,
     field: indexedField(resource, fields),
     matches: byLabels ? (object) => labels.matches(object.labels) && mayMatch?.(object) !== false : mayMatch,
+    labels: labels?.requirements ?? [],
     matchesConverted: converts ? byFields : undefined,
     filtered: byLabels || tested.length > 0,
     cost: (labels?.requirements.length ?? 0) + tested.length,

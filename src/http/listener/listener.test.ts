@@ -109,6 +109,23 @@ const echo: Handler = async (request: ApiRequest): Promise<ApiResponse> => {
   return { status: 200, headers: text, body: `${request.method} ${request.url} by ${who}: ${body}` as ByteString };
 };
 
+it('sends every chunk of a streamed body, of text and of bytes, whether or not the first one is ready', async () => {
+  const chunks = ['\u00c3\u00bc', '', Buffer.from('bytes'), 'x'.repeat(100_000), Buffer.from('end')];
+  const bodyOf = async function* (waits: boolean) {
+    if (waits) await new Promise((resolve) => setImmediate(resolve));
+    for (const chunk of chunks) yield chunk as ByteString;
+  };
+  const { port } = await serve(async ({ url }) => ({ status: 200, headers: text, body: bodyOf(url === '/late') }));
+  const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
+  for (const path of ['/ready', '/late']) {
+    const one = await get(port, path);
+    expect(one).toMatchObject({ status: 200, headers: { 'transfer-encoding': 'chunked' } });
+    expect(one.body).toBe(`übytes${'x'.repeat(100_000)}end`);
+    expect((await get2(session, path)).body).toBe(one.body);
+  }
+  session.close();
+});
+
 it('sends a Connection header only with the last response of a connection', async () => {
   const { port } = await serve(echo);
   const ask = (version: string, connection: string) =>

@@ -79,7 +79,7 @@ function headersOf(response: ApiResponse): OutgoingHttpHeaders {
 const forever = 2 ** 31 - 1;
 
 /** Sends the body of a response with backpressure, and ends the sink. */
-export function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
+export function send(sink: Sink, { body, waits }: ApiResponse, options: WriteOptions): void {
   const stallMs = waits === true ? forever : options.stallMs;
   const { clock, connection, request } = options;
   const cutOffLater = () => clock.after(stallMs, () => connection.cutOff(sink, clock));
@@ -88,8 +88,6 @@ export function send(sink: Sink, { headers, body, waits }: ApiResponse, options:
     end(sink, body);
     return;
   }
-  // The first chunk may take long.
-  if ('flushHeaders' in sink && headers['content-length'] === undefined) sink.flushHeaders();
   pump(sink, body, cutOffLater, request);
 }
 
@@ -103,6 +101,7 @@ function pump(
   const iterator = body[Symbol.asyncIterator]();
   let over = false;
   let waiting = false;
+  let begun = false;
   let cancelStall: (() => void) | undefined;
   const stop = () => {
     cancelStall?.();
@@ -132,6 +131,7 @@ function pump(
       sink.end();
       return;
     }
+    begun = true;
     if (write(result.value)) return next();
     waiting = true;
     cancelStall = cutOffLater();
@@ -143,14 +143,27 @@ function pump(
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
   next();
+  // A first chunk that is ready is sent together with the headers; another may take long.
+  if ('flushHeaders' in sink) {
+    process.nextTick(() => {
+      if (!begun && !over) sink.flushHeaders();
+    });
+  }
   request.whenOver(stop);
 }
 
 /** Writes a chunk; false when the sink has more than it should hold. */
 type Write = (chunk: Chunk) => boolean;
 
-const write = (sink: Writable, chunk: Chunk): boolean =>
-  typeof chunk === 'string' ? sink.write(chunk, 'latin1') : sink.write(chunk);
+function writeChunk(sink: Writable, chunk: Chunk): boolean {
+  if (typeof chunk !== 'string') return sink.write(chunk);
+  if (!('chunkedEncoding' in sink && sink.chunkedEncoding) || chunk.length === 0) return sink.write(chunk, 'latin1');
+  // Node writes the size, the chunk and the line feeds one by one, and TLS then copies them into one buffer.
+  sink.chunkedEncoding = false;
+  const goesOn = sink.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`, 'latin1');
+  sink.chunkedEncoding = true;
+  return goesOn;
+}
 
 const chunks = new SentBytes(chunkedCoding);
 const wholes = new SentBytes((chunk) => (typeof chunk === 'string' ? bufferOf(chunk) : chunk));
@@ -162,16 +175,21 @@ const isShared = ({ length }: Chunk): boolean => length > 0 && length <= maxShar
 
 /** Writes to a sink. Calls `drained` when a connection that was written to directly can take more. */
 function writerOf(sink: Sink, drained: () => void): Write {
-  if ('rstCode' in sink) return (chunk) => write(sink, isShared(chunk) ? wholes.of(chunk) : chunk);
-  if (!('chunkedEncoding' in sink)) return (chunk) => write(sink, chunk);
+  if ('rstCode' in sink) return (chunk) => writeChunk(sink, isShared(chunk) ? wholes.of(chunk) : chunk);
+  if (!('chunkedEncoding' in sink)) return (chunk) => writeChunk(sink, chunk);
   const written = (error?: Error | null) => {
     if (error == null && sink.socket?.writableNeedDrain === false) drained();
   };
+  let isFirst = true;
   return (chunk) => {
     const { socket } = sink;
-    // Not while the response waits for its turn on the connection, or still has something to write itself.
+    const mayHaveHeaders = isFirst;
+    isFirst = false;
+    // Not while the response waits for its turn on the connection, or still has something to write itself, such as the
+    // headers that go with the first chunk.
     const isReady = socket?.writable === true && sink.writableLength === socket.writableLength;
-    if (!isReady || !sink.chunkedEncoding || !isShared(chunk)) return write(sink, chunk);
+    const isDirect = isReady && !mayHaveHeaders && sink.chunkedEncoding && isShared(chunk);
+    if (!isDirect) return writeChunk(sink, chunk);
     return socket.write(chunks.of(chunk), written);
   };
 }

@@ -205,7 +205,7 @@ describe('object', () => {
 
   it('is sent in pieces', async () => {
     const { create, registry, target } = bench();
-    const big = { x: 'y'.repeat(100_000) };
+    const big = { x: 'y'.repeat(150_000) };
     for (const name of ['a', 'b', 'c']) await create('configmaps', note(name, big));
     const at = target('configmaps');
     const pieces = [...representList(at, await registry.list(at, {}), { as: 'object' })];

@@ -116,11 +116,12 @@ export function representObject(
 }
 
 /**
- * The size of a piece of a list in bytes, the most objects that are parsed or searched for it, and the most of their JSON.
- * V8 allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long.
+ * The size of a piece of a list in bytes, the most rows of a table or metadata in it, and the most JSON parsed for these. V8
+ * allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long. Until a piece is
+ * written it is a tree of strings, ten for each row, which the garbage collector copies: larger pieces of rows take longer.
  */
-const pieceBytes = 64 * 1024;
-const parsedObjects = 50;
+const pieceBytes = 112 * 1024;
+const pieceRows = 50;
 const parsedBytes = 256 * 1024;
 
 /** How a list is written around and between its items. */
@@ -148,29 +149,27 @@ export function* representList(
 ): Generator<ByteString> {
   const { head, first, separator, tail, emptyTail, item } = layout;
   const write = itemWriter(target, representation);
-  const isCostly = costOf(target, representation);
   let piece = head as string;
   let size = head.length;
   let items = 0;
-  let costlyItems = 0;
+  let rows = 0;
   let parsed = 0;
   for (const object of list.items) {
     const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
     const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
-    const costly = isCostly(object);
     const json = write(object, read);
     const text = item === undefined ? json : item(json);
     piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
     size += json.length + (items++ === 0 ? 0 : 1);
-    if (costly) {
-      costlyItems++;
+    if (representation.as !== 'object') {
+      rows++;
       parsed += object.bytes.length;
     }
-    if (size < pieceBytes && costlyItems < parsedObjects && parsed < parsedBytes) continue;
+    if (size < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
     yield piece as ByteString;
     piece = '';
     size = 0;
-    costlyItems = 0;
+    rows = 0;
     parsed = 0;
   }
   yield (piece + (items === 0 ? emptyTail : tail)) as ByteString;
@@ -223,15 +222,6 @@ function itemWriter(target: Target, representation: Representation): WriteItem {
     case 'table':
       return rowWriter(target, representation);
   }
-}
-
-/** Returns whether an object is parsed or searched for its item. */
-function costOf(target: Target, representation: Representation): (object: CachedObject) => boolean {
-  if (representation.as === 'object') return () => false;
-  if (representation.as === 'metadata') return ({ metadataEnd }) => metadataEnd === undefined;
-  const shape = shapeOf(target);
-  const converts = needsText(target, representation);
-  return (object) => converts || !hasRow(shape, object);
 }
 
 function objectWriter(target: Target): WriteItem {

@@ -59,8 +59,77 @@ function declareStoreEventMetrics(set: MetricSet, registry: () => Registry): voi
   });
 }
 
+/** Metrics of each watch cache. */
+const watchCacheMetrics: readonly [
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (cache: Resource['cache']) => number,
+][] = [
+  [
+    'apiserver_watch_cache_initializations_total',
+    'counter',
+    'How often a watch cache was filled from a list of the store.',
+    ({ counts }) => counts.loads,
+  ],
+  [
+    'apiserver_watch_cache_events_received_total',
+    'counter',
+    'Changes that a watch cache received from the store.',
+    ({ counts }) => counts.received,
+  ],
+  [
+    'apiserver_init_events_total',
+    'counter',
+    'Events from before their start that watches were given from the event window.',
+    ({ counts }) => counts.replayed,
+  ],
+  [
+    'apiserver_terminated_watchers_total',
+    'counter',
+    'Watches that were ended because their client read too slowly.',
+    ({ counts }) => counts.cutOff,
+  ],
+  [
+    'apiserver_watch_cache_resource_version',
+    'gauge',
+    'The revision of the store that a watch cache has reached; 0 before it is filled.',
+    ({ revision }) => revision,
+  ],
+  [
+    ownMetric('watch_cache_subscribers'),
+    'gauge',
+    'Watches that are fed by a watch cache.',
+    ({ counts }) => counts.subscribers,
+  ],
+  [
+    ownMetric('watch_cache_window_changes'),
+    'gauge',
+    'Changes that the event window of a watch cache holds, from which watches can start.',
+    ({ counts }) => counts.windowChanges,
+  ],
+  [
+    ownMetric('watch_cache_window_bytes'),
+    'gauge',
+    'Bytes that the event window of a watch cache keeps in memory beyond the current objects.',
+    ({ counts }) => counts.windowBytes,
+  ],
+  [
+    ownMetric('watch_cache_label_indexes'),
+    'gauge',
+    'Labels by which the objects of a watch cache are indexed, because they are often selected by them.',
+    ({ counts }) => counts.labelIndexes,
+  ],
+  [
+    ownMetric('watch_cache_label_index_bytes'),
+    'gauge',
+    'Bytes that the indexes of a watch cache take.',
+    ({ counts }) => counts.labelIndexBytes,
+  ],
+];
+
 function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): void {
-  const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (cache: Resource['cache']) => number) =>
+  for (const [name, type, help, read] of watchCacheMetrics) {
     set.observable({
       type,
       name,
@@ -73,64 +142,5 @@ function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): voi
         }
       },
     });
-  declare(
-    'apiserver_watch_cache_initializations_total',
-    'counter',
-    'How often a watch cache was filled from a list of the store.',
-    ({ counts }) => counts.loads,
-  );
-  declare(
-    'apiserver_watch_cache_events_received_total',
-    'counter',
-    'Changes that a watch cache received from the store.',
-    ({ counts }) => counts.received,
-  );
-  declare(
-    'apiserver_init_events_total',
-    'counter',
-    'Events from before their start that watches were given from the event window.',
-    ({ counts }) => counts.replayed,
-  );
-  declare(
-    'apiserver_terminated_watchers_total',
-    'counter',
-    'Watches that were ended because their client read too slowly.',
-    ({ counts }) => counts.cutOff,
-  );
-  declare(
-    'apiserver_watch_cache_resource_version',
-    'gauge',
-    'The revision of the store that a watch cache has reached; 0 before it is filled.',
-    ({ revision }) => revision,
-  );
-  declare(
-    ownMetric('watch_cache_subscribers'),
-    'gauge',
-    'Watches that are fed by a watch cache.',
-    ({ counts }) => counts.subscribers,
-  );
-  declare(
-    ownMetric('watch_cache_window_changes'),
-    'gauge',
-    'Changes that the event window of a watch cache holds, from which watches can start.',
-    ({ counts }) => counts.windowChanges,
-  );
-  declare(
-    ownMetric('watch_cache_window_bytes'),
-    'gauge',
-    'Bytes that the event window of a watch cache keeps in memory beyond the current objects.',
-    ({ counts }) => counts.windowBytes,
-  );
-  declare(
-    ownMetric('watch_cache_label_indexes'),
-    'gauge',
-    'Labels by which the objects of a watch cache are indexed, because they are often selected by them.',
-    ({ counts }) => counts.labelIndexes,
-  );
-  declare(
-    ownMetric('watch_cache_label_index_bytes'),
-    'gauge',
-    'Bytes that the indexes of a watch cache take.',
-    ({ counts }) => counts.labelIndexBytes,
-  );
+  }
 }

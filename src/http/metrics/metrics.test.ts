@@ -222,7 +222,8 @@ it('counts requests that go on to nodes under the verb of the reference', async 
 });
 
 it('counts unregistered status codes by their class', async () => {
-  const metrics = metricsOf({ resources: [], features: {} } as unknown as Registry);
+  const { registry, close } = await makeFixture();
+  const metrics = metricsOf(registry);
   const series = metrics.series(identify('GET', '/x'), undefined);
   for (let code = 100; code < 1_000; code++) series.count(code, 0, 0);
   let text = '';
@@ -233,6 +234,7 @@ it('counts unregistered status codes by their class', async () => {
   expect(new Set(classes)).toEqual(new Set(['1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx']));
   expect(new Set(codes).size).toBe(codes.length);
   expect(counts.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(900);
+  await close();
 });
 
 it('has no series for names that clients invent', async () => {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { bufferOf, type Clock } from '../../meta/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
-import { chunkedCoding, SentBytes } from './sent-bytes.ts';
+import { chunkedCoding, maxSharedBytes, SentBytes } from './sent-bytes.ts';
 
 export interface WriteOptions {
   readonly clock: Clock;
@@ -167,9 +167,6 @@ function writeChunk(sink: Writable, chunk: Chunk): boolean {
 
 const chunks = new SentBytes(chunkedCoding);
 const wholes = new SentBytes((chunk) => (typeof chunk === 'string' ? bufferOf(chunk) : chunk));
-
-/** Longer chunks (bytes) belong to lists. No two responses share them, so Node may as well copy them itself. */
-const maxSharedBytes = 64 * 1024;
 
 const isShared = ({ length }: Chunk): boolean => length > 0 && length <= maxSharedBytes;
 

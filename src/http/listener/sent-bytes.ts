@@ -1,5 +1,8 @@
 import type { Chunk } from '../types.ts';
 
+/** Longer chunks (bytes) belong to lists. No two responses share them, so Node may as well copy them itself. */
+export const maxSharedBytes = 64 * 1024;
+
 /**
  * The bytes that a connection is sent for a chunk. Watchers of a change are sent the same chunk one after the other, so its
  * bytes are made once for all of them.

@@ -44,7 +44,8 @@ describe('the events of a watch', () => {
     let text = '';
     while (text.split('\n').length <= count) text += (await body.next()).value;
     expect(text.match(/"name":"c\d+"/g)).toHaveLength(count);
-    expect(turns.count).toBeGreaterThanOrEqual(count);
+    // The first event belongs to the turn in which the batch was delivered.
+    expect(turns.count).toBeGreaterThanOrEqual(count - 1);
     await body.return();
   });
 

@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import type { WatchSeries } from '../metrics/request-metrics.ts';
 import type { Chunk } from '../types.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
+import { maxSharedBytes } from './sent-bytes.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
@@ -72,7 +73,8 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       if (result.done === true) return { done: true, value: undefined };
       this.#batch = result.value;
       this.#written = 0;
-      return this.#goOn();
+      // Events are delivered in a turn of the user.
+      return this.#makePiece();
     };
     this.#fail = (error) => {
       this.#over = true;
@@ -105,7 +107,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   /** The next chunk, when its turn has come. */
   #goOn(): Taken | Promise<Taken> {
-    if (this.#rest === undefined && this.#options.turns.over) return this.#options.turns.next().then(this.#makePiece);
+    if (this.#options.turns.over) return this.#options.turns.next().then(this.#makePiece);
     return this.#makePiece();
   }
 
@@ -145,22 +147,28 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   /** The next chunk of the batch: whole events, or a part of one. */
   #piece(): Chunk {
-    let bytes = this.#rest;
+    const rest = this.#rest;
     this.#rest = undefined;
-    bytes ??= this.#write();
+    const bytes = rest !== undefined && rest.length > maxSharedBytes ? rest : this.#write(rest);
     if (bytes.length <= pieceBytes || this.#options.separate) return bytes;
     this.#rest = sliceOf(bytes, pieceBytes);
     return sliceOf(bytes, 0, pieceBytes);
   }
 
-  /** As many events as fit into a chunk and can be encoded in this turn, or one that does not fit. */
-  #write(): Chunk {
-    if (this.#options.separate) return this.#frame();
-    const frames: Chunk[] = [];
-    for (let size = 0; this.#written < this.#batch.length && !(frames.length > 0 && this.#isNextLarge()); ) {
+  /**
+   * As many events as fit into a chunk that watches can share and can be encoded in this turn, or one that does not fit. Such
+   * a chunk begins with the rest of the batch that is encoded already.
+   */
+  #write(rest: Chunk | undefined): Chunk {
+    if (this.#options.separate) return rest ?? this.#frame();
+    const frames = rest === undefined ? [] : [rest];
+    for (
+      let size = rest?.length ?? 0;
+      this.#written < this.#batch.length && !(frames.length > 0 && this.#isNextLarge());
+    ) {
       const frame = this.#frame();
       size += frame.length;
-      if (size > pieceBytes && frames.length > 0) {
+      if (size > maxSharedBytes && frames.length > 0) {
         this.#rest = frame;
         break;
       }

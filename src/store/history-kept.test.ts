@@ -129,7 +129,8 @@ describe('history in a file', () => {
     let copies = 0;
     const counts = await restartEveryMinute(async (store) => {
       const path = join(root, `copy-${++copies}`);
-      cpSync(join(root, copies === 1 ? 'data' : `copy-${copies - 1}`, 'data.mdb'), join(path, 'data.mdb'));
+      const from = join(root, copies === 1 ? 'data' : `copy-${copies - 1}`);
+      for (const name of ['data.mdb', 'log']) cpSync(join(from, name), join(path, name));
       await store.close();
       return path;
     });

@@ -85,7 +85,7 @@ export function createCommitMetrics(): CommitMetrics {
   const flushes = set.histogram({
     name: ownMetric('store_sync_duration_seconds'),
     stability: 'ALPHA',
-    help: 'Time to write a transaction of the embedded store and to flush it to disk. Commits that come together share one.',
+    help: 'Time to write a group of commits to the embedded store and to flush it to disk. Commits that come together share one.',
     buckets,
   });
   return { set, commits: commits.series(), flushes: flushes.series() };

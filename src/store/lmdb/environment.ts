@@ -11,53 +11,29 @@ import {
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import type { ByteString } from '../../meta/index.ts';
 import { loadLmdb } from '../optional-package.ts';
 import { checkDataFile } from './data-file.ts';
-import {
-  damaged,
-  failure,
-  foreignFile,
-  inUse,
-  lost,
-  notOpen,
-  openToOthers,
-  otherFormat,
-  unfinishedImport,
-} from './failure.ts';
-import {
-  decodePosition,
-  decodeState,
-  encodePosition,
-  type LeaseKey,
-  leaseKeys,
-  type Pointer,
-  type Position,
-  pointerValues,
-  positionKeys,
-  type State,
-  textKeys,
-} from './records.ts';
+import { damaged, failure, inUse, lost, notOpen, openToOthers } from './failure.ts';
+import { emptyState, markFrom, marksKey, prepareFormat, stateKey, unsealedFrom } from './format.ts';
+import { Log } from './log.ts';
+import type { LoggedGroup } from './log-format.ts';
+import { decodeState, type Position, type State } from './records.ts';
 import { Sequence } from './sequence.ts';
 import { Space } from './space.ts';
-import { Table } from './table.ts';
-
-/** The tables of a store. */
-export interface Tables {
-  readonly path: string;
-  readonly records: Table<Buffer, Position>;
-  readonly heads: Table<Pointer, ByteString>;
-  readonly long: Table<Pointer, ByteString>;
-  readonly leases: Table<Pointer, LeaseKey>;
-  /** Whether records may have no seal: those of format 1 are still being rewritten. */
-  readonly mayLackSeals: () => boolean;
-}
+import { stageGroups, type Tables, tablesOf } from './tables.ts';
+import { decodeGroups, type Group, type LogMark, logFile, lostGroup, readTail } from './tail.ts';
 
 /** The open files of a store, used by this process only. */
 export interface Environment extends Tables {
   readonly root: RootDatabase<Buffer, Buffer>;
-  /** The state read when the files were opened. */
+  /** The state when the files were first opened, with the groups that were in the log alone. */
   readonly state: State;
+  /** The state of the tree when the files were last opened. */
+  readonly treeState: State;
+  /** What the tree said about its log then; undefined when all commits are in the tree. */
+  readonly mark: LogMark | undefined;
+  /** The groups that were in the log alone when the files were first opened. They are staged in the tables. */
+  readonly tail: readonly Group[];
   /** From which position on records may have no seal; undefined: all of them have one. */
   readonly unsealed: Position | undefined;
   /** Called with the position up to which records are sealed, once that is durable. */
@@ -70,6 +46,8 @@ export interface Environment extends Tables {
    * missing.
    */
   reopen(answered: number): Promise<void>;
+  /** Opens the log: the one that the tree names, or a new one of this size and id. Fails as the file system does. */
+  openLog(bytes: number, id: Buffer): Promise<Log>;
   /** Resolves when there is space for a transaction that writes at most this many bytes. Fails as the file system does. */
   reserve(bytes: number): Promise<void>;
   /** The size of the data file (bytes). */
@@ -77,21 +55,8 @@ export interface Environment extends Tables {
   close(): Promise<void>;
 }
 
-const formatKey = Buffer.from('format');
-export const stateKey = Buffer.from('state');
-export const marksKey = Buffer.from('marks');
-/** From which position on records may have no seal. */
-export const unsealedKey = Buffer.from('unsealed');
-/** The state of an unfinished import: the files are not a store yet. */
-export const importKey = Buffer.from('import');
-const formatPrefix = 'multi-version store ';
-/** Format 1 has no checksums: its records are sealed one after the other once it has been opened. */
-const formatVersion = 2;
-const unsealedVersion = 1;
-export const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
-
 const dataFile = 'data.mdb';
-const fileNames = [dataFile, 'lock.mdb'];
+const fileNames = [dataFile, 'lock.mdb', logFile];
 
 /** Says that the directory has a store: without its data file, or with an empty one, the store is lost and not new. */
 const markFile = 'created';
@@ -128,6 +93,7 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
     const files = new Files(path, mapSize, () => opened.delete(place));
     try {
       await files.reopen(emptyState.latest);
+      await files.loadTail();
     } catch (error) {
       await files.close();
       throw error;
@@ -138,38 +104,29 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
   }
 }
 
-/** Tables before they are opened. */
-export function tablesOf(path: string, mayLackSeals: () => boolean): Tables {
-  const text = { keyEncoder: textKeys, encoder: pointerValues };
-  return {
-    path,
-    mayLackSeals,
-    records: new Table(path, 'records', { keyEncoder: positionKeys }),
-    heads: new Table(path, 'heads', text),
-    long: new Table(path, 'long', text),
-    leases: new Table(path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
-  };
-}
-
 class Files implements Environment {
   readonly path: string;
   readonly records: Tables['records'];
   readonly heads: Tables['heads'];
   readonly long: Tables['long'];
   readonly leases: Tables['leases'];
+  readonly all: Tables['all'];
   readonly sequence: Sequence;
   readonly #mapSize: number;
   readonly #released: () => void;
   #root: RootDatabase<Buffer, Buffer> | undefined;
   #space: Space | undefined;
-  #state = emptyState;
+  #treeState = emptyState;
+  #mark: LogMark | undefined;
+  #logged: readonly LoggedGroup[] = [];
+  #tail: readonly Group[] = [];
   #unsealed: Position | undefined;
 
   constructor(path: string, mapSize: number, released: () => void) {
     this.path = path;
     this.sequence = new Sequence(path);
     const tables = tablesOf(path, this.mayLackSeals);
-    ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases } = tables);
+    ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases, all: this.all } = tables);
     this.#mapSize = mapSize;
     this.#released = released;
   }
@@ -180,7 +137,19 @@ class Files implements Environment {
   }
 
   get state(): State {
-    return this.#state;
+    return this.#tail.at(-1)?.state ?? this.#treeState;
+  }
+
+  get treeState(): State {
+    return this.#treeState;
+  }
+
+  get mark(): LogMark | undefined {
+    return this.#mark;
+  }
+
+  get tail(): readonly Group[] {
+    return this.#tail;
   }
 
   get unsealed(): Position | undefined {
@@ -201,23 +170,46 @@ class Files implements Environment {
       restrict(this.path, 0o700);
       const root = await openRoot(this.path, this.#mapSize);
       this.#root = root;
-      for (const name of fileNames) restrict(join(this.path, name), 0o600);
+      for (const name of fileNames) {
+        if (existsSync(join(this.path, name))) restrict(join(this.path, name), 0o600);
+      }
       claim(root, this.path, 0);
       prepareFormat(root, this.path);
-      for (const table of this.#tables) table.open(root);
+      for (const table of this.all) table.open(root);
       this.sequence.open(root);
       const found = root.get(stateKey);
       claim(root, this.path, 1);
       const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
       if (state === undefined) throw damaged(this.path, 'its state does not match its checksum');
       this.#unsealed = unsealedFrom(root);
+      this.#mark = markFrom(root);
       if (state.latest < answered) throw lost(this.path, answered, state.latest);
       this.#space = await Space.open(join(this.path, dataFile));
-      this.#state = state;
+      // A mark that was written by a process that has ended may not be on disk, and frees space of the log.
+      if (this.#mark !== undefined) await this.#space.sync();
+      this.#treeState = state;
     } catch (error) {
       await this.#closeRoot();
       throw failure(this.path, error);
     }
+  }
+
+  /** Must be called once, when the files have been opened for the first time. */
+  async loadTail(): Promise<void> {
+    if (this.#mark === undefined) return;
+    const logged = await readTail(this.path, this.#mark);
+    if (logged === undefined) throw lostGroup(this.path, this.#mark);
+    this.#logged = logged;
+    this.#tail = decodeGroups(this.path, logged, this.#treeState);
+    stageGroups(this, this.#tail);
+  }
+
+  async openLog(bytes: number, id: Buffer): Promise<Log> {
+    const log = await (this.#mark === undefined
+      ? Log.create(this.path, bytes, id)
+      : Log.resume(this.path, this.#mark, this.#logged));
+    restrict(join(this.path, logFile), 0o600);
+    return log;
   }
 
   async reserve(bytes: number): Promise<void> {
@@ -243,15 +235,11 @@ class Files implements Environment {
     }
   }
 
-  get #tables() {
-    return [this.records, this.heads, this.long, this.leases];
-  }
-
   async #closeRoot(): Promise<void> {
     const root = this.#root;
     const space = this.#space;
     [this.#root, this.#space] = [undefined, undefined];
-    for (const table of this.#tables) table.close();
+    for (const table of this.all) table.close();
     await space?.close();
     await root?.close();
     this.sequence.close();
@@ -261,9 +249,9 @@ class Files implements Environment {
 /** Throws when opening the files would crash the library and the process with it. */
 function checkFiles(path: string): void {
   accessSync(path, constants.W_OK);
-  const [data, lock] = fileNames.map((name) => join(path, name));
-  for (const file of [data, lock]) if (file !== undefined && existsSync(file)) accessSync(file, constants.W_OK);
-  if (data !== undefined && existsSync(data)) checkDataFile(data);
+  for (const name of fileNames) if (existsSync(join(path, name))) accessSync(join(path, name), constants.W_OK);
+  const data = join(path, dataFile);
+  if (existsSync(data)) checkDataFile(data);
 }
 
 /** Removes every permission that is not in `mode`. Throws when the file belongs to another user. */
@@ -305,38 +293,4 @@ function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number
       path,
       pids.find((pid) => pid !== process.pid),
     );
-}
-
-/** Makes the files a store of the present format: new ones, and those of format 1, whose records are sealed later. */
-function prepareFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
-  const found = formatOf(root, path);
-  if (found === formatVersion) return;
-  if (found === undefined && root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
-  root.transactionSync(() => {
-    void root.put(formatKey, Buffer.from(`${formatPrefix}${formatVersion}`));
-    if (found !== undefined) void root.put(unsealedKey, encodePosition({ revision: 0, ordinal: 0 }));
-  });
-}
-
-/** From which position on records may have no seal, also in files of format 1 that are only read. */
-export function unsealedFrom(root: RootDatabase<Buffer, Buffer>, reading = {}): Position | undefined {
-  const found = root.get(unsealedKey, reading);
-  if (found !== undefined) return decodePosition(found);
-  const isOld = root.get(formatKey, reading)?.toString('latin1') === `${formatPrefix}${unsealedVersion}`;
-  return isOld ? { revision: 0, ordinal: 0 } : undefined;
-}
-
-/** Throws when the files are those of an unfinished import. */
-export function refuseImport(root: RootDatabase<Buffer, Buffer>, path: string): void {
-  if (root.get(importKey) !== undefined) throw unfinishedImport(path);
-}
-
-/** The format of the files, one that can be read; undefined without the key. Throws when it names another one. */
-export function formatOf(root: RootDatabase<Buffer, Buffer>, path: string): number | undefined {
-  const found = root.get(formatKey)?.toString('latin1');
-  if (found === undefined) return undefined;
-  if (!found.startsWith(formatPrefix)) throw foreignFile(path);
-  const version = Number(found.slice(formatPrefix.length));
-  if (version !== formatVersion && version !== unsealedVersion) throw otherFormat(path, version, formatVersion);
-  return version;
 }

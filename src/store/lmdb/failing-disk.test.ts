@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Store, StoreError } from '../store.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
-import { canFailMetaWrites, failMetaWrites } from '../testing/fail-meta-writes.ts';
+import { canFailSyncWrites, failSyncWrites } from '../testing/fail-sync-writes.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
 const value = Buffer.of(1);
 const long = 'k'.repeat(5000);
 
-describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be written', () => {
+describe.skipIf(!canFailSyncWrites)('a transaction whose meta page could not be written', () => {
   let directory: string;
   let path: string;
   let file: string;
@@ -22,7 +22,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
     directory = mkdtempSync(join(tmpdir(), 'store-disk-'));
     path = join(directory, 'data');
     file = join(path, 'data.mdb');
-    store = await openLmdbStore({ path, clock });
+    store = await openLmdbStore({ path, clock, logBytes: 0 });
     const writes = ['a', long].map((key) => ({ key, value }));
     expect(await store.commit([], writes)).toEqual({ ok: true, revision: 2 });
   });
@@ -49,7 +49,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
   test('is uncertain; later commits succeed, and watches miss no change', async () => {
     const delivered = follow(2);
     for (let round = 0; round < 3; round++) {
-      failMetaWrites(file);
+      failSyncWrites(file);
       await expect(put('lost')).rejects.toMatchObject({
         code: 'uncertain',
         message: expect.stringMatching(/check the disk$/),
@@ -59,12 +59,12 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
     }
     await expect.poll(() => delivered, { timeout: 10_000 }).toEqual([3, 4, 5]);
     await store.close();
-    store = await openLmdbStore({ path, clock });
+    store = await openLmdbStore({ path, clock, logBytes: 0 });
     expect(await keys()).toEqual(['a', 'b0', 'b1', 'b2', long]);
   });
 
   test('is uncertain for every commit in it; the commits behind it succeed', async () => {
-    failMetaWrites(file);
+    failSyncWrites(file);
     const first = [put('x'), put('y')];
     await new Promise(setImmediate);
     const second = [put('z')];
@@ -75,7 +75,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
   });
 
   test('makes every call fail as unavailable until the files can be reopened, which a commit without writes tries', async () => {
-    failMetaWrites(file);
+    failSyncWrites(file);
     renameSync(path, `${path}.away`);
     await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
     for (const call of [
@@ -96,7 +96,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
 
   test('may have been written: watches end, and new ones deliver it', async () => {
     const delivered = follow(2);
-    failMetaWrites(file);
+    failSyncWrites(file);
     renameSync(path, `${path}.away`);
     await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
     const other = await openLmdbStore({ path: `${path}.away`, clock });
@@ -113,7 +113,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be 
   test('is followed by damaged when an answered commit is missing in the file', async () => {
     copyFileSync(file, join(directory, 'older'));
     await put('b');
-    failMetaWrites(file);
+    failSyncWrites(file);
     renameSync(path, `${path}.away`);
     await expect(put('c')).rejects.toMatchObject({ code: 'uncertain' });
     copyFileSync(join(directory, 'older'), join(`${path}.away`, 'data.mdb'));

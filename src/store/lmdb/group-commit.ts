@@ -4,18 +4,17 @@ import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
 import { failure, openedByOther } from './failure.ts';
+import type { Log } from './log.ts';
+import type { Payload } from './log-format.ts';
 import type { Reader } from './reader.ts';
-import type { State } from './records.ts';
-import { withoutReports } from './reports.ts';
-import { missedOthers } from './sequence.ts';
-import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
+import { encodeMarks, encodeState, type State } from './records.ts';
+import { type Batch, type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
+import type { Tree } from './tree.ts';
 
 // Limits of one transaction, so that it does not delay the requests behind it.
 const requestsATransaction = 1000;
 const writesATransaction = 1000;
 const bytesATransaction = 8 * 1024 * 1024;
-/** The least number of records that each transaction examines to remove compacted history. */
-const recordsASweep = 256;
 /** Each attempt but the first needs another process that opens the files during a commit. */
 const maxAttempts = 5;
 
@@ -36,44 +35,44 @@ export interface Retention {
 
 export interface Flushes {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Called with the time that the write and flush of a transaction took (seconds). */
+  /** Called with the time that the write and flush of a group took (seconds). */
   readonly flushed: (seconds: number) => void;
-  /** Called with damaged records that the compaction of history has skipped. */
-  readonly damaged: (error: StoreError) => void;
 }
 
-/** Group commit: all requests that arrive while a transaction is being written share the next one. */
+/** Where groups become durable: in the log, when there is one that can be used, or else in the tree. */
+export interface Destination {
+  readonly log: Log | undefined;
+  readonly tree: Tree;
+  /** Returns an id for a new log. */
+  readonly newId: () => Buffer;
+}
+
+/** Group commit: all requests that arrive while a group is being written share the next one. */
 export class GroupCommit {
   readonly #environment: Environment;
   readonly #reader: Reader;
-  /** The earliest revision that an open read or watch still needs. */
-  readonly #needed: () => number;
+  readonly #destination: Destination;
   readonly #retention: Retention;
   readonly #flushes: Flushes;
   readonly #waiting: Request[] = [];
   #state: State;
   #running: Promise<void> | undefined;
-  #closing = false;
-  /** Why the last transaction failed. While it is set, even a transaction without changes is written, as a probe. */
-  #failing: unknown;
-  /** The files must be reopened before the next transaction. */
-  #broken = false;
-  /** Called when a reopened file has commits that were not published. */
+  /** Called when the tree has commits that were not published. */
   readonly #onUnpublished: () => void;
 
   constructor(
     environment: Environment,
     reader: Reader,
+    destination: Destination,
     retention: Retention,
     flushes: Flushes,
-    needed: () => number,
     onUnpublished: () => void,
   ) {
     this.#environment = environment;
     this.#reader = reader;
+    this.#destination = destination;
     this.#retention = retention;
     this.#flushes = flushes;
-    this.#needed = needed;
     this.#onUnpublished = onUnpublished;
     this.#state = environment.state;
   }
@@ -85,27 +84,18 @@ export class GroupCommit {
 
   add(request: Request): void {
     this.#waiting.push(request);
-    this.#start();
-  }
-
-  /** Continues to remove compacted history, and to seal records. */
-  sweep(): void {
-    if (!this.#closing && this.#hasUpkeep()) this.#start();
-  }
-
-  /** Resolves when every request has been answered. None may be added after the call. */
-  async close(): Promise<void> {
-    this.#closing = true;
-    await this.#running;
-  }
-
-  #start(): void {
-    // In a microtask: all requests of this turn of the event loop share the transaction.
+    // In a microtask: all requests of this turn of the event loop share the group.
     this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
+  /** Resolves when every request has been answered, and the log and the tree are closed. None may be added after the call. */
+  async close(): Promise<void> {
+    await this.#running;
+    await this.#destination.tree.close();
+  }
+
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0 || (!this.#closing && this.#hasUpkeep())) {
+    while (this.#waiting.length > 0) {
       await this.#next();
       // Callers that were just answered may add their next requests.
       await setImmediate();
@@ -113,17 +103,12 @@ export class GroupCommit {
     this.#running = undefined;
   }
 
-  /** Whether there is compacted history to remove, or records are left without a seal. */
-  #hasUpkeep(): boolean {
-    if (this.#failing !== undefined) return false;
-    return this.#environment.unsealed !== undefined || this.#state.swept < Math.min(this.#state.oldest, this.#needed());
-  }
-
   async #next(): Promise<void> {
     const requests = this.#take();
     try {
       for (let attempt = 1; !(await this.#attempt(requests)); attempt++) {
         if (attempt === maxAttempts) throw openedByOther(this.#environment.path);
+        await this.#destination.tree.settled();
         this.#environment.sequence.correct();
       }
     } catch (error) {
@@ -133,18 +118,19 @@ export class GroupCommit {
 
   /** Decides and writes the requests. False, with nothing done, when LMDB has missed the last transaction. */
   async #attempt(requests: readonly Request[]): Promise<boolean> {
-    if (this.#broken) await this.#reopen();
+    const { tree } = this.#destination;
+    if (tree.isFailing || !this.#environment.sequence.isCurrent) await tree.settled();
+    this.#follow();
     this.#environment.sequence.check();
     const { openMs, keepMs } = this.#retention;
     const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
     transaction.age(keepMs);
     const outcomes = requests.map(({ what }) => decide(transaction, what));
-    // Twice what it adds, so that the backlog of a busy store shrinks.
-    const examined = Math.max(recordsASweep, 2 * transaction.added);
-    transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined, this.#flushes.damaged);
-    transaction.seal();
-    const writes = transaction.changes || this.#failing !== undefined;
-    if (writes && !(await this.#write(transaction))) return false;
+    // While the tree fails, even a group without changes is written, as a probe.
+    if (transaction.changes || tree.isFailing) {
+      if (!(await this.#write(transaction.batch))) return false;
+      transaction.settle();
+    }
     const before = this.#state;
     const turns = serverTurns();
     for (const [i, { done }] of requests.entries()) {
@@ -171,48 +157,59 @@ export class GroupCommit {
   }
 
   /** False, with nothing written, when LMDB has missed the last transaction. */
-  async #write(transaction: Transaction): Promise<boolean> {
+  async #write(batch: Batch): Promise<boolean> {
     const { clock, flushed } = this.#flushes;
     const began = clock.monotonic();
-    try {
-      await this.#environment.reserve(transaction.bytes);
-      if (!(await withoutReports(() => transaction.write()))) return false;
-      flushed((clock.monotonic() - began) / 1000);
-    } catch (error) {
-      const cause = await causeOf(error);
-      if (missedOthers(cause)) return false;
-      this.#failing = cause;
-      // A failure before the new root was written has changed nothing.
-      if (this.#works()) throw cause;
-      this.#broken = true;
-      // Reads need the files now. When this fails, the next request tries again.
-      await this.#reopen().catch(() => undefined);
-      throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk`, { cause });
-    }
-    this.#failing = undefined;
-    transaction.settle();
+    // The decisions rest on reads, of which the tree verifies only those of its own transactions.
+    if (!this.#environment.sequence.isCurrent) return false;
+    const logged = await this.#log(batch);
+    if (!logged.isDurable && !(await this.#writeTree(batch, logged.failure))) return false;
+    flushed((clock.monotonic() - began) / 1000);
     return true;
   }
 
-  /** Reopens the files after a transaction with an unknown outcome. */
-  async #reopen(): Promise<void> {
-    const { latest } = this.#state;
-    await this.#environment.reopen(latest);
-    const { state } = this.#environment;
-    this.#reader.heads.load();
-    this.#state = state;
-    this.#broken = false;
-    if (state.latest > latest) this.#onUnpublished();
+  /** Writes to the log, when it can be used for the batch. */
+  async #log(batch: Batch): Promise<{ readonly isDurable: boolean; readonly failure?: unknown }> {
+    const { log, tree, newId } = this.#destination;
+    const { state, changes } = batch;
+    const marks = state.marks === this.#state.marks ? undefined : encodeMarks(state);
+    const payload: Payload = { state: encodeState(state), marks, changes };
+    // Transactions of the tree give records of format 1 their checksums.
+    const isUpgrading = this.#environment.unsealed !== undefined;
+    if (log === undefined || isUpgrading || !log.takes(payload)) return { isDurable: false };
+    try {
+      while (log.isUsable && !tree.isFailing && !log.hasSpace(payload)) await tree.step();
+    } catch (error) {
+      if (!tree.isFailing) throw error;
+    }
+    if (!log.isUsable || tree.isFailing) return { isDurable: false };
+    try {
+      tree.add({ sequence: await log.write(payload, newId), state, changes });
+      return { isDurable: true };
+    } catch (error) {
+      return { isDurable: false, failure: error };
+    }
   }
 
-  /** Whether the library can still begin a transaction. */
-  #works(): boolean {
+  /** `logFailure`: why the batch may be in the log or not. The log is void once the batch is in the tree. */
+  async #writeTree(batch: Batch, logFailure: unknown): Promise<boolean> {
     try {
-      this.#environment.root.transactionSync(() => undefined);
-      return true;
-    } catch {
-      return false;
+      return await this.#destination.tree.commit(batch);
+    } catch (cause) {
+      this.#follow();
+      // Without space the log has at most a part of the group, which is none.
+      if (logFailure === undefined || failure(this.#environment.path, logFailure).code === 'full') throw cause;
+      throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk`, { cause });
     }
+  }
+
+  /** Takes over what the tree has: a batch of which it was unknown whether it was written. */
+  #follow(): void {
+    const { tree } = this.#destination;
+    const { latest, oldest } = this.#state;
+    if (tree.isBehind || (tree.state.latest <= latest && tree.state.oldest <= oldest)) return;
+    this.#state = tree.state;
+    if (tree.state.latest > latest) this.#onUnpublished();
   }
 }
 
@@ -221,14 +218,4 @@ function decide(transaction: Transaction, what: Request['what']): Outcome {
   if (what === 'tick') transaction.tick();
   else transaction.compact(what);
   return { ok: true, revision: transaction.state.latest, written: [] };
-}
-
-/** The library reports the cause of a failed transaction in a promise on the error, which is settled by then. */
-export async function causeOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error && 'commitError' in error)) return error;
-  const reported = Promise.resolve(error.commitError).then(
-    () => error,
-    (cause: unknown) => cause,
-  );
-  return Promise.race([reported, setImmediate(error)]);
 }

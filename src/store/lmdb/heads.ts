@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { BTree } from '../../btree/index.ts';
 import type { ByteString } from '../../meta/index.ts';
 import { afterPrefix, compareKeys } from '../keys.ts';
+import type { Change } from './log-format.ts';
 import type { Pointer } from './records.ts';
 import type { Table } from './table.ts';
 
@@ -48,19 +49,12 @@ export class Heads {
     return key.length > longestStored ? this.#order.get(key)?.value : this.#short.get(key);
   }
 
-  /** Part of a transaction. A long key retains its old pointer until {@link settle}. */
-  put(key: ByteString, pointer: Pointer): void {
-    if (key.length > longestStored) this.#long.put(hash(key), pointer);
-    else this.#short.put(key, pointer);
+  /** The change that sets the pointer of a key, or removes it without one. {@link settle} belongs to it. */
+  change(key: ByteString, pointer: Pointer | undefined): Change {
+    return key.length > longestStored ? this.#long.change(hash(key), pointer) : this.#short.change(key, pointer);
   }
 
-  /** Part of a transaction, like {@link put}. */
-  remove(key: ByteString): void {
-    if (key.length > longestStored) this.#long.remove(hash(key));
-    else this.#short.remove(key);
-  }
-
-  /** Must be called once the transaction that set or removed the pointer of this key is durable. */
+  /** Must be called once the change of the pointer of this key is durable. */
   settle(key: ByteString, pointer: Pointer | undefined): void {
     if (key.length <= longestStored) return;
     if (pointer === undefined) this.#order.delete(key);

@@ -1,11 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { checkKey } from '../check.ts';
 import type { ImportState, LeasedEntry, StoreImport } from '../snapshot.ts';
-import { type Environment, emptyState, importKey, openEnvironment, stateKey } from './environment.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import { failure, notEmpty, openedByOther } from './failure.ts';
-import { causeOf } from './group-commit.ts';
+import { emptyState, importKey, stateKey } from './format.ts';
+import type { Change } from './log-format.ts';
 import { Reader } from './reader.ts';
 import { completeRecord, encodeState, makeRecord, Slab } from './records.ts';
+import { writeChanges } from './tables.ts';
+import { causeOf } from './tree.ts';
 
 const mapSize = 1024 ** 3;
 
@@ -46,6 +49,7 @@ class LmdbImport implements StoreImport {
   async write(entries: readonly LeasedEntry[], state: ImportState): Promise<void> {
     const { root, records, leases } = this.#environment;
     const { heads } = this.#reader;
+    const changes: Change[] = [];
     const written = entries.map(({ key, value, revision, expires }, i) => {
       const bytes = checkKey(key);
       const record = makeRecord(this.#slab, bytes, value, expires ?? 0);
@@ -53,14 +57,12 @@ class LmdbImport implements StoreImport {
       const ordinal = (this.#state?.entries ?? 0) + i;
       completeRecord(record, { revision, ordinal }, 1, undefined);
       const pointer = { revision, ordinal, deleted: false, leased: expires !== undefined };
-      return { key: bytes, record, pointer, expires };
+      changes.push(records.change(pointer, record), heads.change(bytes, pointer));
+      if (expires !== undefined) changes.push(leases.change({ ...pointer, expires }, pointer));
+      return { key: bytes, pointer };
     });
     await this.#batch(() => {
-      for (const { key, record, pointer, expires } of written) {
-        records.put(pointer, record);
-        heads.put(key, pointer);
-        if (expires !== undefined) leases.put({ ...pointer, expires }, pointer);
-      }
+      writeChanges(this.#environment, changes);
       void root.put(importKey, Buffer.from(JSON.stringify(state)));
     });
     for (const { key, pointer } of written) heads.settle(key, pointer);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../meta/index.ts';
+import { type Clock, type Random, systemRandom } from '../../meta/index.ts';
 import {
   checkCommit,
   checkKey,
@@ -27,9 +27,11 @@ import {
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
-import { checkPresent, type Environment, markPresent, openEnvironment, refuseImport } from './environment.ts';
+import { checkPresent, type Environment, markPresent, openEnvironment } from './environment.ts';
 import { failure } from './failure.ts';
+import { refuseImport } from './format.ts';
 import { GroupCommit } from './group-commit.ts';
+import { type Log, logBytes } from './log.ts';
 import { Reader } from './reader.ts';
 import {
   type LeaseKey,
@@ -42,11 +44,16 @@ import {
   type State,
 } from './records.ts';
 import type { Outcome, Written } from './transaction.ts';
+import { Tree } from './tree.ts';
 
 export interface LmdbStoreOptions {
   /** The data directory, used for nothing else; created when it is missing. */
   readonly path: string;
   readonly clock: Clock;
+  /** Names logs. */
+  readonly random?: Pick<Random, 'uuid'>;
+  /** Size of the log (bytes); 4 MiB when absent, no log when 0. A log that a process has left keeps its size. */
+  readonly logBytes?: number;
   /** Retention of history in open time (ms); 5 minutes when absent, forever when 0. */
   readonly historyMs?: number;
   /** Initial size of the memory map (bytes), which grows as needed; 1 GiB when absent. */
@@ -58,7 +65,7 @@ export interface LmdbStoreOptions {
 export interface LmdbObserver {
   /** The time of a commit from call to answer: it waits for the previous transaction and shares the next one with others. */
   readonly committed: (seconds: number) => void;
-  /** The time of the write of a transaction, including its flush to disk. */
+  /** The time of the write of a group of commits, including its flush to disk. */
   readonly flushed: (seconds: number) => void;
   /** A damaged record of the history, which compaction has skipped, remains in the file. */
   readonly damaged: (error: StoreError) => void;
@@ -70,8 +77,9 @@ const expiriesPerStep = 500;
 const expiryRetryMs = 1000;
 
 /**
- * Opens the store in a directory. A commit is answered once it is flushed to disk. No other process can open the same
- * directory until the store is closed or this process ends. Fails as `unavailable` or `damaged`, with what to do.
+ * Opens the store in a directory. A commit is answered once it is flushed to disk, in the log or in the tree. No other
+ * process can open the same directory until the store is closed or this process ends. Fails as `unavailable` or `damaged`,
+ * with what to do.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { path } = options;
@@ -80,10 +88,29 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   try {
     refuseImport(environment.root, path);
     markPresent(path);
-    return new LmdbStore(environment, options);
+    const newId = newIdOf(options);
+    const log = await openLog(environment, options.logBytes ?? logBytes, newId());
+    return new LmdbStore(environment, log, newId, options);
   } catch (error) {
     await environment.close();
     throw failure(path, error);
+  }
+}
+
+const newIdOf =
+  ({ random = systemRandom }: LmdbStoreOptions) =>
+  () =>
+    Buffer.from(random.uuid().replaceAll('-', ''), 'hex');
+
+/** Without space for a new log, commits are written to the tree. */
+async function openLog(environment: Environment, bytes: number, id: Buffer): Promise<Log | undefined> {
+  if (environment.mark === undefined && bytes === 0) return undefined;
+  try {
+    return await environment.openLog(bytes, id);
+  } catch (error) {
+    const found = failure(environment.path, error);
+    if (found.code === 'full' && environment.mark === undefined) return undefined;
+    throw found;
   }
 }
 
@@ -93,6 +120,7 @@ class LmdbStore implements Store {
   readonly #clock: Clock;
   readonly #observer: LmdbObserver;
   readonly #reader: Reader;
+  readonly #tree: Tree;
   readonly #writer: GroupCommit;
   readonly #hub: WatchHub;
   readonly #slab = new Slab();
@@ -102,6 +130,8 @@ class LmdbStore implements Store {
 
   constructor(
     environment: Environment,
+    log: Log | undefined,
+    newId: () => Buffer,
     { clock, historyMs = defaultHistoryMs, observer = unobserved }: LmdbStoreOptions,
   ) {
     this.#environment = environment;
@@ -113,12 +143,17 @@ class LmdbStore implements Store {
     const opened = clock.monotonic();
     const { openMs: before } = environment.state;
     const openMs = () => before + Math.floor(clock.monotonic() - opened);
+    this.#tree = new Tree(environment, this.#reader, log, {
+      clock,
+      needed: () => Math.min(this.#reader.pinned, this.#hub.lagging),
+      damaged: observer.damaged,
+    });
     this.#writer = new GroupCommit(
       environment,
       this.#reader,
+      { log, tree: this.#tree, newId },
       { openMs, keepMs: historyMs },
-      { clock, flushed: observer.flushed, damaged: observer.damaged },
-      () => Math.min(this.#reader.pinned, this.#hub.lagging),
+      { clock, flushed: observer.flushed },
       () => {
         // New watches read these commits from the history.
         this.#hub.fail(new StoreError('unavailable', 'the store was opened again'));
@@ -128,7 +163,7 @@ class LmdbStore implements Store {
     this.#expiry = new Alarm(clock, () => void this.#expire().catch(() => this.#retryExpiry()));
     this.#expiry.by(clock.now());
     this.#stopTicking = historyMs === 0 ? () => undefined : every(clock, markingMs(historyMs), () => this.#tick());
-    this.#writer.sweep();
+    this.#tree.start();
   }
 
   async revision(): Promise<number> {

@@ -221,10 +221,10 @@ describe('lmdb', () => {
     test('another format version', async () => {
       await (await reopen()).close();
       const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' });
-      await root.put(Buffer.from('format'), Buffer.from('multi-version store 3'));
+      await root.put(Buffer.from('format'), Buffer.from('multi-version store 4'));
       await root.close();
       await expect(reopen()).rejects.toMatchObject(
-        refused(/has format 3, and this program reads format 2: use the version/),
+        refused(/has format 4, and this program reads format 3: use the version/),
       );
     });
 
@@ -257,7 +257,7 @@ describe('lmdb', () => {
       'a directory of another user that everyone may use',
       async () => {
         await (await reopen()).close();
-        for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o666);
+        for (const name of ['data.mdb', 'lock.mdb', 'log']) chmodSync(join(path, name), 0o666);
         chmodSync(path, 0o777);
         const other = run('open', unprivileged);
         expect(await other.next()).toMatchObject({
@@ -278,22 +278,22 @@ describe('lmdb', () => {
   });
 
   test('its files are accessible to their owner only, whatever their mode and the umask were', async () => {
-    const names = ['', 'data.mdb', 'lock.mdb', 'created'];
+    const names = ['', 'data.mdb', 'lock.mdb', 'created', 'log'];
     const modes = () => names.map((name) => statSync(join(path, name)).mode & 0o777);
     const umask = process.umask(0);
     try {
       path = join(path, 'below', 'new');
       await (await reopen()).close();
-      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600, 0o600]);
       expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
       for (const name of names) chmodSync(join(path, name), 0o777);
       const store = await reopen();
-      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600, 0o600]);
       await store.close();
-      for (const name of ['data.mdb', 'lock.mdb', 'created']) rmSync(join(path, name));
+      for (const name of ['data.mdb', 'lock.mdb', 'created', 'log']) rmSync(join(path, name));
       chmodSync(path, 0o755);
       await (await reopen()).close();
-      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600, 0o600]);
     } finally {
       process.umask(umask);
     }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { loadLmdb } from '../optional-package.ts';
 import { checkDataFile } from './data-file.ts';
-import { checkPresent, formatOf, refuseImport } from './environment.ts';
+import { checkPresent } from './environment.ts';
 import { foreignFile, noStore } from './failure.ts';
+import { formatOf, refuseImport } from './format.ts';
 
 const mapSize = 1024 ** 3;
 

@@ -5,7 +5,6 @@ import { keyText } from '../keys.ts';
 import type { LeasedEntry } from '../snapshot.ts';
 import { type Entry, type ListResult, pageBytes } from '../store.ts';
 import type { Replay } from '../watch-hub.ts';
-import type { Tables } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
@@ -21,6 +20,7 @@ import {
   Slab,
 } from './records.ts';
 import type { Table } from './table.ts';
+import type { Tables } from './tables.ts';
 
 // Limits of one step of a read.
 const keysAStep = 256;

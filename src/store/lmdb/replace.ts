@@ -2,10 +2,12 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreImport, StoreSnapshot } from '../snapshot.ts';
 import { sync } from '../sync.ts';
-import { type Environment, emptyState, importKey, openEnvironment } from './environment.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import { failure, notEmpty } from './failure.ts';
+import { emptyState, importKey } from './format.ts';
 import { openLmdbImport } from './import.ts';
 import { Reader } from './reader.ts';
+import { logFile } from './tail.ts';
 
 export interface Replacement {
   readonly path: string;
@@ -38,6 +40,8 @@ export async function replaceLmdbStore({ path, overwrite, fill }: Replacement): 
     await sync(join(staged, 'data.mdb'));
     await rename(join(staged, 'data.mdb'), join(path, 'data.mdb'));
     await sync(path);
+    // It may have values of the old store.
+    await rm(join(path, logFile), { force: true });
   } catch (error) {
     throw failure(path, error);
   } finally {

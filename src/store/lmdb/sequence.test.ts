@@ -20,7 +20,7 @@ describe('a store whose files another process opened while commits were made', (
   beforeEach(async () => {
     vi.spyOn(console, 'error');
     path = mkdtempSync(join(tmpdir(), 'store-sequence-'));
-    store = await openLmdbStore({ path, clock });
+    store = await openLmdbStore({ path, clock, logBytes: 0 });
     for (const key of ['a', 'b', 'c']) expect(await store.commit([], [put(key)])).toMatchObject({ ok: true });
   });
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('a store whose files another process opened while commits were made', (
     store.watch('', 1, { batch: (revision) => delivered.push(revision), error: () => undefined });
     await expect.poll(() => delivered).toEqual([2, 3, 4, 5, 6]);
     await store.close();
-    store = await openLmdbStore({ path, clock });
+    store = await openLmdbStore({ path, clock, logBytes: 0 });
     expect(await store.revision()).toBe(6);
     expect(await keys(store)).toEqual(['a', 'b', 'd']);
   });

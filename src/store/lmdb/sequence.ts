@@ -79,12 +79,17 @@ export class Sequence {
     }
   }
 
+  /** Whether reads see the last transaction: the number has not gone back. */
+  get isCurrent(): boolean {
+    return this.#lockFile === undefined || this.#storedNumber >= this.#number;
+  }
+
   /**
    * Corrects the number if it went back, so that reads see the last transaction. Fails as `unavailable` if a transaction is
    * being written, which fails on its condition and is repeated.
    */
   check(): void {
-    if (this.#lockFile !== undefined && this.#storedNumber < this.#number) this.correct();
+    if (!this.isCurrent) this.correct();
   }
 
   /** Sets the number in the lock file to that of the last transaction in the files. */

@@ -30,6 +30,11 @@ export class Space {
     if (this.#left < 0) this.#left = await this.#grow(bytes);
   }
 
+  /** Resolves when what was written to the file is on disk. */
+  async sync(): Promise<void> {
+    await this.#file.datasync();
+  }
+
   async close(): Promise<void> {
     await this.#file.close();
   }

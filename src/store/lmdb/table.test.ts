@@ -19,7 +19,8 @@ test('bytes returns exactly the bytes of the value, whatever was read before', a
   const { root, records } = environment;
   const sizes = [40_000, 3, 0, 5_000, 1, 200_000, 2];
   await root.batch(() => {
-    for (const [ordinal, size] of sizes.entries()) records.put({ revision: 2, ordinal }, Buffer.alloc(size, ordinal));
+    for (const [ordinal, size] of sizes.entries())
+      records.write(records.change({ revision: 2, ordinal }, Buffer.alloc(size, ordinal)));
   });
   for (const [ordinal, size] of sizes.entries()) {
     const bytes = records.bytes({ revision: 2, ordinal });

@@ -1,25 +1,53 @@
 import type { Transaction as ReadTransaction, RootDatabase } from 'lmdb';
+import { BTree } from '../../btree/index.ts';
 import { failure, notOpen } from './failure.ts';
+import type { Change } from './log-format.ts';
+
+/** How keys and values of a table look as bytes. Encoded keys have the order of their bytes. */
+export interface Encoding<V, K> {
+  readonly keyEncoder: {
+    /** Returns the end of the key. */
+    writeKey(key: K, target: Buffer, at: number): number;
+    readKey(source: Buffer, start: number, end: number): K;
+  };
+  /** Without it, values are their bytes. */
+  readonly encoder?: { encode(value: V): Buffer; decode(bytes: Buffer): V };
+}
+
+/** A change of a group that is in the log, and not yet in the tree. */
+interface Staged {
+  /** The encoded key, a character for each byte. */
+  readonly key: string;
+  readonly value: Buffer | undefined;
+  readonly group: number;
+}
+
+/** More than the longest key of a table (bytes). */
+const keyScratch = Buffer.alloc(4096);
 
 /**
- * A typed table of the open files. Values read stay valid, except those of `bytes`. Fails as `damaged` or `unavailable`,
- * never with an error of the library.
+ * A typed table: the files of the tree, and over them the changes that are staged until a transaction has written them.
+ * Values read stay valid, except those of `bytes`. Fails as `damaged` or `unavailable`, never with an error of the library.
  */
 export class Table<V, K> {
   readonly #path: string;
   readonly #name: string;
-  readonly #options: object;
+  readonly #number: number;
+  readonly #encoding: Encoding<V, K>;
+  #staged = new BTree<Staged>();
   #opened: Native<V, K> | undefined;
   #reading: Reading | undefined;
 
-  constructor(path: string, name: string, options: object) {
+  /** `number` names the table in the log. */
+  constructor(path: string, name: string, number: number, encoding: Encoding<V, K>) {
     this.#path = path;
     this.#name = name;
-    this.#options = options;
+    this.#number = number;
+    this.#encoding = encoding;
   }
 
   open(root: RootDatabase<Buffer, Buffer>): void {
-    this.#opened = root.openDB(this.#name, this.#options as object & { name: string }) as unknown as Native<V, K>;
+    this.#opened = root.openDB(this.#name, this.#encoding as object as { name: string }) as unknown as Native<V, K>;
   }
 
   /** Reads are made in this transaction from now on. */
@@ -33,6 +61,8 @@ export class Table<V, K> {
   }
 
   get(key: K): V | undefined {
+    const staged = this.#stagedAt(key);
+    if (staged !== undefined) return staged.value && this.#decode(staged.value);
     try {
       return this.#database.get(key, this.#reading);
     } catch (error) {
@@ -42,6 +72,8 @@ export class Table<V, K> {
 
   /** Exactly the bytes of the value, valid until the next read of any table. */
   bytes(key: K): Buffer | undefined {
+    const staged = this.#stagedAt(key);
+    if (staged !== undefined) return staged.value;
     try {
       const found = this.#database.getBinaryFast(key, this.#reading);
       // The library returns one large buffer for all values and only sets its `length`, which `subarray` ignores.
@@ -51,27 +83,100 @@ export class Table<V, K> {
     }
   }
 
-  range(range: { start: K; end?: K; limit?: number }): readonly { readonly key: K; readonly value: V }[] {
+  /** The first `limit` items from `start` on and before `end`, in the order of their keys. */
+  range({ limit = Number.POSITIVE_INFINITY, ...bounds }: Bounds<K> & { readonly limit?: number }): Item<V, K>[] {
+    const items: Item<V, K>[] = [];
     try {
-      return [...this.#database.getRange({ ...range, ...this.#reading })];
+      for (const item of this.#merged(bounds)) {
+        if (items.length >= limit) break;
+        items.push(item);
+      }
     } catch (error) {
       throw this.#failed(error);
     }
+    return items;
   }
 
-  /** The number of keys, from the statistics of the file. */
+  /** About the number of keys. */
   count(): number {
-    return this.#database.getStats().entryCount;
+    return this.#database.getStats().entryCount + this.#staged.size;
+  }
+
+  /** The change that gives a key a value, or removes it without one. */
+  change(key: K, value: V | undefined): Change {
+    const { encoder } = this.#encoding;
+    const bytes = value === undefined || encoder === undefined ? (value as Buffer | undefined) : encoder.encode(value);
+    return { table: this.#number, key: Buffer.from(this.#encode(key), 'latin1'), value: bytes };
   }
 
   /** Part of a transaction. */
-  put(key: K, value: V): void {
-    void this.#database.put(key, value);
+  write({ key: bytes, value }: Change): void {
+    const key = this.#encoding.keyEncoder.readKey(bytes, 0, bytes.length);
+    if (value === undefined) void this.#database.remove(key);
+    else void this.#database.put(key, this.#decode(value));
   }
 
-  /** Part of a transaction. */
-  remove(key: K): void {
-    void this.#database.remove(key);
+  /** Reads see the change of a group from now on. Later groups have greater numbers. */
+  stage({ key, value }: Change, group: number): void {
+    this.#staged.set({ key: key.toString('latin1'), value, group });
+  }
+
+  /** To be called when a transaction has written the change. A change of the key by a later group stays. */
+  unstage({ key }: Change, group: number): void {
+    const code = key.toString('latin1');
+    if (this.#staged.get(code)?.group === group) this.#staged.delete(code);
+  }
+
+  #stagedAt(key: K): Staged | undefined {
+    return this.#staged.size === 0 ? undefined : this.#staged.get(this.#encode(key));
+  }
+
+  /** The items of the file with the staged changes, read lazily. */
+  *#merged(bounds: Bounds<K>): Generator<Item<V, K>> {
+    const stored = this.#database.getRange({ ...bounds, ...this.#reading });
+    if (this.#staged.size === 0) {
+      yield* stored;
+      return;
+    }
+    const staged = this.#stagedIn(bounds);
+    let next = staged.next();
+    for (const item of stored) {
+      const code = this.#encode(item.key);
+      for (; !next.done && next.value.key < code; next = staged.next()) yield* this.#itemsOf(next.value);
+      if (next.done || next.value.key !== code) {
+        yield item;
+        continue;
+      }
+      yield* this.#itemsOf(next.value);
+      next = staged.next();
+    }
+    for (; !next.done; next = staged.next()) yield* this.#itemsOf(next.value);
+  }
+
+  *#stagedIn({ start, end }: Bounds<K>): Generator<Staged> {
+    const from = this.#encode(start);
+    const to = end === undefined ? undefined : this.#encode(end);
+    const first = this.#staged.get(from);
+    if (first !== undefined && (to === undefined || from < to)) yield first;
+    for (const change of this.#staged.range('', from)) {
+      if (to !== undefined && change.key >= to) return;
+      yield change;
+    }
+  }
+
+  /** None for a removal. */
+  #itemsOf({ key: code, value }: Staged): Item<V, K>[] {
+    if (value === undefined) return [];
+    const bytes = Buffer.from(code, 'latin1');
+    return [{ key: this.#encoding.keyEncoder.readKey(bytes, 0, bytes.length), value: this.#decode(value) }];
+  }
+
+  #encode(key: K): string {
+    return keyScratch.toString('latin1', 0, this.#encoding.keyEncoder.writeKey(key, keyScratch, 0));
+  }
+
+  #decode(bytes: Buffer): V {
+    return this.#encoding.encoder?.decode(bytes) ?? (bytes as V);
   }
 
   get #database(): Native<V, K> {
@@ -86,6 +191,15 @@ export class Table<V, K> {
   }
 }
 
+export interface Item<V, K> {
+  readonly key: K;
+  readonly value: V;
+}
+interface Bounds<K> {
+  readonly start: K;
+  readonly end?: K;
+}
+
 interface Reading {
   readonly transaction: ReadTransaction;
 }
@@ -96,7 +210,7 @@ interface Native<V, K> {
   getBinaryFast(key: K, reading?: Reading): Uint8Array<ArrayBuffer> | undefined;
   put(key: K, value: V): unknown;
   remove(key: K): unknown;
-  getRange(range: { start: K; end?: K; limit?: number } & Partial<Reading>): Iterable<{ key: K; value: V }>;
+  getRange(range: Bounds<K> & Partial<Reading>): Iterable<Item<V, K>>;
   getStats(): { readonly entryCount: number };
   resetReadTxn(): void;
 }

@@ -3,36 +3,20 @@ import type { KeyCompare } from '../check.ts';
 import { firstSegment } from '../fan-out.ts';
 import { age } from '../history.ts';
 import { StoreError } from '../store.ts';
-import type { Environment } from './environment.ts';
-import { marksKey, stateKey, unsealedKey } from './environment.ts';
+import type { Change } from './log-format.ts';
 import type { Reader } from './reader.ts';
 import {
   completeRecord,
-  encodeMarks,
-  encodePosition,
-  encodeState,
-  isSealed,
   type LeaseKey,
   type Pointer,
   type Position,
-  recordCount,
   recordDeletes,
   recordExpires,
-  recordKey,
-  recordPrevious,
-  Slab,
   type State,
-  sealRecord,
 } from './records.ts';
+import type { Tables } from './tables.ts';
 
 const headsAtOnce = 512;
-/** Maximum number of records that one transaction seals, and approximate maximum of their bytes. */
-const sealedAtOnce = 64;
-const sealedBytesAtOnce = 1024 * 1024;
-
-const pageBytes = 4096;
-/** What every transaction writes: the way to the roots of the tables, and the list of free pages. */
-const pagesOfRoots = 64;
 
 /** One write of a commit, encoded except for what depends on the revision. */
 export interface ReadyWrite {
@@ -47,32 +31,31 @@ export type Outcome =
   | { readonly ok: true; readonly revision: number; readonly written: readonly Written[] }
   | { readonly ok: false; readonly revision: number };
 
-/**
- * Several commits on top of the durable state. Each sees the commits before it. `write` writes all of them atomically;
- * nothing is written before that.
- */
+/** What becomes durable together. */
+export interface Batch {
+  /** The state after it. */
+  readonly state: State;
+  readonly changes: readonly Change[];
+}
+
+/** Several commits on top of the durable state. Each sees the commits before it. Nothing is written here. */
 export class Transaction {
-  readonly #environment: Environment;
+  readonly #tables: Tables;
   readonly #reader: Reader;
   readonly #before: State;
   readonly #records: { position: Position; record: Buffer }[] = [];
-  /** New pointers of keys; undefined: the key is removed from the index. */
-  readonly #heads = new Map<ByteString, Pointer | undefined>();
+  /** New pointers of keys. */
+  readonly #heads = new Map<ByteString, Pointer>();
   /** The first segments of the keys that have been written. */
   readonly #segments = new Set<string>();
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
-  readonly #swept: Position[] = [];
-  readonly #sealed: { position: Position; record: Buffer }[] = [];
-  /** The position from which records may be unsealed once this transaction is written. */
-  #unsealed: Position | 'none' | undefined;
-  readonly #slab = new Slab();
   readonly #openMs: number;
   #state: State;
 
   /** `openMs`: open time. */
-  constructor(environment: Environment, reader: Reader, state: State, openMs: number) {
-    this.#environment = environment;
+  constructor(tables: Tables, reader: Reader, state: State, openMs: number) {
+    this.#tables = tables;
     this.#reader = reader;
     this.#before = state;
     this.#state = state;
@@ -86,11 +69,6 @@ export class Transaction {
 
   get changes(): boolean {
     return this.#state !== this.#before;
-  }
-
-  /** The number of records it adds. */
-  get added(): number {
-    return this.#records.length;
   }
 
   /** Compacts history older than `keepMs`. Must be called before the commits. */
@@ -138,102 +116,27 @@ export class Transaction {
     if (revision > this.#state.oldest) this.#state = { ...this.#state, oldest: revision };
   }
 
-  /**
-   * Removes records that are not visible at `until` or later, examining about `limit` records at most. A commit with a
-   * damaged record is passed over: what it has replaced stays.
-   */
-  sweep(until: number, limit: number, onDamage: (error: StoreError) => void): void {
-    let { swept } = this.#state;
-    for (let examined = 0; swept < until && examined < limit; ) {
-      swept++;
-      try {
-        examined += this.#sweepCommit(swept);
-      } catch (error) {
-        if (!(error instanceof StoreError && error.code === 'damaged')) throw error;
-        examined++;
-        onDamage(error);
-      }
-    }
-    if (swept > this.#state.swept) this.#state = { ...this.#state, swept };
+  /** What it changes: state, tables. */
+  get batch(): Batch {
+    const { records, leases } = this.#tables;
+    const changes = this.#records.map(({ position, record }) => records.change(position, record));
+    for (const [key, pointer] of this.#heads) changes.push(this.#reader.heads.change(key, pointer));
+    for (const { key, pointer } of this.#leases) changes.push(leases.change(key, pointer));
+    return { state: { ...this.#state, openMs: this.#openMs }, changes };
   }
 
-  /** Removes what a commit has replaced, and its deletions. Returns how many records it has. */
-  #sweepCommit(revision: number): number {
-    let ordinal = 0;
-    for (let count = 1; ordinal < count; ordinal++) {
-      const position = { revision, ordinal };
-      const record = this.#reader.record(position);
-      count = recordCount(record);
-      const previous = recordPrevious(record);
-      if (previous !== undefined && !previous.deleted) this.#swept.push(previous);
-      if (recordDeletes(record)) this.#sweepDeletion(position, recordKey(record));
-    }
-    return ordinal;
-  }
-
-  /** Seals records of format 1 in steps, from the first position that may be unsealed. */
-  seal(): void {
-    const { unsealed: start, records } = this.#environment;
-    if (start === undefined) return;
-    const found = records.range({ start, limit: sealedAtOnce });
-    let [bytes, sealedCount] = [0, 0];
-    for (const { key: position, value: record } of found) {
-      if (bytes >= sealedBytesAtOnce) break;
-      if (!isSealed(record)) this.#sealed.push({ position, record: sealRecord(this.#slab, record, position) });
-      bytes += record.length;
-      sealedCount++;
-    }
-    const next = found[sealedCount]?.key ?? after(found.at(-1)?.key);
-    this.#unsealed = found.length < sealedAtOnce && sealedCount === found.length ? 'none' : next;
-    this.tick();
-  }
-
-  /** Maximum number of bytes that `write` writes: two pages for each entry of a table, plus the records themselves. */
-  get bytes(): number {
-    const entries = this.#sealed.length + this.#records.length + this.#heads.size + this.#leases.length;
-    let bytes = (2 * (entries + this.#swept.length) + pagesOfRoots) * pageBytes;
-    for (const { record } of this.#sealed) bytes += record.length;
-    for (const { record } of this.#records) bytes += record.length;
-    return bytes;
-  }
-
-  /** Resolves and rejects as {@link Sequence.batch} does. */
-  write(): Promise<boolean> {
-    const { root, records, leases, sequence } = this.#environment;
-    const { heads } = this.#reader;
-    this.#state = { ...this.#state, openMs: this.#openMs };
-    return sequence.batch(() => {
-      for (const { position, record } of this.#sealed) records.put(position, record);
-      if (this.#unsealed === 'none') void root.remove(unsealedKey);
-      else if (this.#unsealed !== undefined) void root.put(unsealedKey, encodePosition(this.#unsealed));
-      for (const { position, record } of this.#records) records.put(position, record);
-      for (const [key, pointer] of this.#heads) {
-        if (pointer === undefined) heads.remove(key);
-        else heads.put(key, pointer);
-      }
-      for (const { key, pointer } of this.#leases) {
-        if (pointer === undefined) leases.remove(key);
-        else leases.put(key, pointer);
-      }
-      for (const position of this.#swept) records.remove(position);
-      void root.put(stateKey, encodeState(this.#state));
-      if (this.#state.marks !== this.#before.marks) void root.put(marksKey, encodeMarks(this.#state));
-    });
-  }
-
-  /** Must be called once `write` has resolved. */
+  /** Must be called once the batch is durable. */
   settle(): void {
     for (const [key, pointer] of this.#heads) this.#reader.heads.settle(key, pointer);
-    if (this.#unsealed !== undefined) this.#environment.sealedUpTo(this.#unsealed);
   }
 
   #head(key: ByteString): Pointer | undefined {
-    return this.#heads.has(key) ? this.#heads.get(key) : this.#reader.heads.get(key);
+    return this.#heads.get(key) ?? this.#reader.heads.get(key);
   }
 
   /** Whether no key below the prefix has been written after the revision; deletions do not count. */
   #isUnwritten(prefix: ByteString, after: number): boolean {
-    const isLater = (head: Pointer | undefined) => head !== undefined && !head.deleted && head.revision > after;
+    const isLater = (head: Pointer) => !head.deleted && head.revision > after;
     const segment = firstSegment(prefix);
     if (segment === '' || this.#segments.has(segment)) {
       for (const [key, head] of this.#heads) if (key.startsWith(prefix) && isLater(head)) return false;
@@ -274,16 +177,4 @@ export class Transaction {
       throw error;
     }
   }
-
-  #sweepDeletion(position: Position, key: ByteString): void {
-    this.#swept.push(position);
-    const head = this.#head(key);
-    if (head?.revision === position.revision && head.ordinal === position.ordinal) this.#heads.set(key, undefined);
-  }
 }
-
-/** Returns the next position. */
-const after = (position: Position = { revision: 0, ordinal: 0 }): Position => ({
-  revision: position.revision,
-  ordinal: position.ordinal + 1,
-});

@@ -2,16 +2,16 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'no
 import { platformHas } from '../../../test/support/requirements.ts';
 
 /** Whether this platform lets a test do it. */
-export const canFailMetaWrites = platformHas(
+export const canFailSyncWrites = platformHas(
   process.platform === 'linux',
   'run on Linux to make writes of the store fail',
 );
 
 /**
- * Makes the next transaction on this file fail with an unknown outcome: the library writes data pages through one
- * descriptor and meta pages through another, which this replaces by a read-only one.
+ * Makes the next synchronous write to this file fail, by replacing its descriptor by a read-only one. The library writes the
+ * meta pages of the data file that way, so a transaction on it fails with an unknown outcome; so is every write to the log.
  */
-export function failMetaWrites(file: string): void {
+export function failSyncWrites(file: string): void {
   for (const descriptor of readdirSync('/proc/self/fd')) {
     if (!leadsTo(descriptor, file)) continue;
     const flags = /flags:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1] ?? '';
@@ -20,7 +20,7 @@ export function failMetaWrites(file: string): void {
     replace(Number(descriptor), file);
     return;
   }
-  throw new Error(`no descriptor writes meta pages of ${file}`);
+  throw new Error(`no descriptor writes synchronously to ${file}`);
 }
 
 /** Replaces the descriptor by a read-only one of the file. A new descriptor gets the lowest free number. */

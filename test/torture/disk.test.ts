@@ -14,9 +14,9 @@ const opened = [
 function contents(...calls: string[]): Set<string> {
   const found = new Set<string>();
   for (let seed = 0; seed < 100; seed++) {
-    const disk = new Disk('/none', '/none');
+    const disk = new Disk(['d'], '/none');
     for (const call of [...opened, ...calls]) disk.take(/^\d/.test(call) ? call : `7  ${call}`);
-    const image = disk.image(randomOf(seed, 0));
+    const [image = Buffer.of()] = disk.images(randomOf(seed, 0));
     found.add(Array.from({ length: Math.ceil(image.length / 512) }, (_, i) => image[i * 512]).join(''));
   }
   return found;
@@ -26,6 +26,21 @@ it('keeps what was flushed, and any of the sectors that were not', () => {
   expect(contents(pwrite(3, 1, 0), 'fdatasync(3) = 0')).toEqual(new Set(['11']));
   expect(contents(pwrite(3, 1, 0))).toEqual(new Set(['', '1', '01', '11']));
   expect(contents(pwrite(3, 1, 0), 'fdatasync(3) = 0', pwrite(3, 2, 0))).toEqual(new Set(['11', '12', '21', '22']));
+});
+
+it('keeps files apart: a flush is for one of them', () => {
+  const disk = new Disk(['d', 'e'], '/none');
+  const other = 'openat(AT_FDCWD, "\\x65", O_RDWR|O_CREAT, 0664) = 5';
+  for (const call of [...opened, other, pwrite(3, 1, 0), pwrite(5, 2, 0), 'fdatasync(5) = 0']) disk.take(`7  ${call}`);
+  const lengths = new Set(
+    Array.from({ length: 100 }, (_, seed) =>
+      disk
+        .images(randomOf(seed, 0))
+        .map((each) => each.length)
+        .join(),
+    ),
+  );
+  expect(lengths).toEqual(new Set(['0,1024', '512,1024', '1024,1024']));
 });
 
 it('a failed flush keeps nothing, and a write that fails or is short is no more than what was written', () => {

@@ -19,6 +19,13 @@ interface Write {
   isDone: boolean;
 }
 
+/** A file on the disk: what has been flushed, and the writes that may be there or not. */
+interface Recorded {
+  readonly path: string;
+  durable: Buffer;
+  writes: Write[];
+}
+
 /** A call that has begun; `end` is given what it returns. */
 type End = (result: number) => void;
 
@@ -29,18 +36,17 @@ export const canRecord = (): boolean =>
   spawnSync('strace', ['-D', '-f', '--seccomp-bpf', '-o', '/dev/null', 'true']).status === 0;
 
 /**
- * One file on a disk that loses power: what processes have written and flushed is recorded by `strace`, so that the file
- * can be given the content that a disk may have after a power loss. Whatever was flushed is there; of anything else, each
+ * Files on a disk that loses power: what processes have written and flushed is recorded by `strace`, so that the files can
+ * be given the contents that a disk may have after a power loss. Whatever was flushed is there; of anything else, each
  * sector may be there or not.
  */
 export class Disk {
-  readonly #file: string;
+  readonly #files: readonly Recorded[];
   readonly #log: string;
   /** How far the log has been read, and the start of a line that is not complete. */
   #offset = 0;
   #rest = '';
-  #durable: Buffer = Buffer.alloc(0);
-  #writes: Write[] = [];
+  readonly #descriptors = new Map<number, Recorded>();
   readonly #synchronous = new Set<number>();
   /** Where a descriptor writes next, after it was told where. */
   readonly #positions = new Map<number, number>();
@@ -49,8 +55,8 @@ export class Disk {
   readonly #ended = new Set<string>();
 
   /** `log`: where calls are recorded. */
-  constructor(file: string, log: string) {
-    this.#file = file;
+  constructor(files: readonly string[], log: string) {
+    this.#files = files.map((path) => ({ path, durable: Buffer.alloc(0), writes: [] }));
     this.#log = log;
   }
 
@@ -58,10 +64,10 @@ export class Disk {
   get runner(): string[] {
     const calls = 'trace=openat,lseek,writev,pwrite64,fdatasync';
     const options = ['-D', '-A', '-f', '--seccomp-bpf', '-xx', '-s', '16777216', '-e', calls];
-    return ['strace', ...options, '-P', this.#file, '-o', this.#log];
+    return ['strace', ...options, ...this.#files.flatMap(({ path }) => ['-P', path]), '-o', this.#log];
   }
 
-  /** To be called when a process has ended, before the next one uses the file. @returns when its calls have been read */
+  /** To be called when a process has ended, before the next one uses the files. @returns when its calls have been read */
   async ended(pid: number): Promise<void> {
     const start = performance.now();
     while (!this.#ended.has(`${pid}`)) {
@@ -74,25 +80,33 @@ export class Disk {
       for (const line of lines) this.take(line);
     }
     this.#calls.clear();
-    const content = this.#content();
-    for (const write of this.#writes.filter(({ isDone }) => !isDone)) {
-      write.bytes = content.subarray(write.at, write.at + write.bytes.length);
-      write.isDone = true;
+    for (const { path, durable, writes } of this.#files) {
+      const content = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+      for (const write of writes.filter(({ isDone }) => !isDone)) {
+        write.bytes = content.subarray(write.at, write.at + write.bytes.length);
+        write.isDone = true;
+      }
+      if (!apply(Buffer.from(durable), writes).equals(content))
+        throw new Error(`${this.#log} misses writes to ${path}`);
     }
-    if (!apply(Buffer.from(this.#durable), this.#writes).equals(content)) throw new Error(`${this.#log} misses writes`);
   }
 
-  /** Gives the file a content that it may have after a power loss. No process may use it. */
+  /** Gives the files contents that they may have after a power loss. No process may use them. */
   losePower(random: Random): void {
-    this.#durable = this.image(random);
-    this.#writes = [];
-    writeFileSync(this.#file, this.#durable);
+    for (const [i, content] of this.images(random).entries()) {
+      const file = this.#files[i] as Recorded;
+      file.durable = content;
+      file.writes = [];
+      if (existsSync(file.path)) writeFileSync(file.path, content);
+    }
   }
 
-  /** A content that the file may have if power is lost now. */
-  image(random: Random): Buffer {
-    const kept = this.#writes.flatMap((write) => (write.isDurable ? [write] : survivors(write, random)));
-    return apply(Buffer.from(this.#durable), kept);
+  /** Contents that the files may have if power is lost now. */
+  images(random: Random): Buffer[] {
+    return this.#files.map(({ durable, writes }) => {
+      const kept = writes.flatMap((write) => (write.isDurable ? [write] : survivors(write, random)));
+      return apply(Buffer.from(durable), kept);
+    });
   }
 
   /** Takes a line of the log. */
@@ -110,15 +124,20 @@ export class Disk {
   #begin(call: string): End {
     const name = call.slice(0, call.indexOf('('));
     const descriptor = Number.parseInt(call.slice(name.length + 1), 10);
-    if (name === 'openat') return this.#open(/\bO_D?SYNC\b/.test(call));
+    if (name === 'openat') return this.#open(call);
     if (name === 'lseek') return (position) => this.#positions.set(descriptor, position);
     if (name === 'writev') return this.#write(call, descriptor, this.#positions.get(descriptor) ?? 0);
     if (name === 'pwrite64') return this.#write(call, descriptor, Number(lastNumber.exec(call.slice(-200))?.[1]));
-    return name === 'fdatasync' ? this.#flush() : () => {};
+    return name === 'fdatasync' ? this.#flush(descriptor) : () => {};
   }
 
-  #open(isSynchronous: boolean): End {
+  #open(call: string): End {
+    const path = Buffer.from(/"([^"]*)"/.exec(call)?.[1]?.replaceAll('\\x', '') ?? '', 'hex').toString();
+    const file = this.#files.find((each) => each.path === path);
+    const isSynchronous = /\bO_D?SYNC\b/.test(call);
     return (descriptor) => {
+      if (file === undefined) this.#descriptors.delete(descriptor);
+      else this.#descriptors.set(descriptor, file);
       if (isSynchronous) this.#synchronous.add(descriptor);
       else this.#synchronous.delete(descriptor);
     };
@@ -127,7 +146,7 @@ export class Disk {
   #write(call: string, descriptor: number, at: number): End {
     const texts = [...call.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, text = '']) => text.replaceAll('\\x', ''));
     const write: Write = { at, bytes: Buffer.from(texts.join(''), 'hex'), isDurable: false, isDone: false };
-    this.#writes.push(write);
+    this.#descriptors.get(descriptor)?.writes.push(write);
     return (count) => {
       write.bytes = write.bytes.subarray(0, Math.max(0, count));
       write.isDurable = this.#synchronous.has(descriptor);
@@ -136,20 +155,17 @@ export class Disk {
   }
 
   /** A flush covers what was written before it began. */
-  #flush(): End {
-    const covered = new Set(this.#writes.filter(({ isDone }) => isDone));
+  #flush(descriptor: number): End {
+    const file = this.#descriptors.get(descriptor);
+    const covered = new Set(file?.writes.filter(({ isDone }) => isDone));
     return (result) => {
-      if (result !== 0) return;
-      this.#durable = apply(
-        this.#durable,
-        this.#writes.filter((write) => covered.has(write)),
+      if (file === undefined || result !== 0) return;
+      file.durable = apply(
+        file.durable,
+        file.writes.filter((write) => covered.has(write)),
       );
-      this.#writes = this.#writes.filter((write) => !covered.has(write));
+      file.writes = file.writes.filter((write) => !covered.has(write));
     };
-  }
-
-  #content(): Buffer {
-    return existsSync(this.#file) ? readFileSync(this.#file) : Buffer.alloc(0);
   }
 
   /** What has come to the log. */

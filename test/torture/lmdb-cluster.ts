@@ -29,7 +29,8 @@ export async function startLmdbCluster(folder: string, seed: number): Promise<Cl
   const [port] = (await freePorts(1)) as [number];
   const endpoint = new Endpoint('r0', own, port);
   const flags = ['--store=lmdb', '--etcd-compaction-interval=0', '--controllers=-*', '--api-domain=k8s.io'];
-  const disk = canRecord() ? new Disk(join(own, 'store', 'data.mdb'), join(folder, 'disk.log')) : undefined;
+  const files = ['data.mdb', 'log'].map((name) => join(own, 'store', name));
+  const disk = canRecord() ? new Disk(files, join(folder, 'disk.log')) : undefined;
   if (disk === undefined) console.warn('power is not lost in these trials: install strace');
   const runner = ['/bin/sh', '-c', 'trap "" XFSZ; exec "$@"', 'sh', ...(disk?.runner ?? [])];
   const server = new Replica(processes, endpoint, [...flags, '--feature-gates=WatchList=true'], runner);

@@ -2,6 +2,7 @@
 //   node bare.mjs KIND CERT KEY FOLDER      KIND: get, idle, list, fanout, create, change, webhook
 // Prints its port. `webhook` admits what it is asked about. All others but `create` respond with FOLDER/body; `create` and `change` store what they respond with.
 import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { join } from 'node:path';
@@ -50,11 +51,27 @@ function admit(request, response) {
   });
 }
 
-/** One durable put per request, which responds with the stored bytes: `fixed`, or the request body. @param {Buffer} [fixed] */
+/**
+ * Responds with the stored bytes, `fixed` or the request body, when they are durable: appended to a file and flushed, together
+ * with those of all requests that came during the flush before.
+ * @param {Buffer} [fixed]
+ */
 async function keep(fixed) {
-  const { open } = await import('lmdb');
-  const store = open({ path: join(folder, 'bare-lmdb'), encoding: 'binary', overlappingSync: false });
-  let made = 0;
+  const file = await open(join(folder, 'bare-log'), 'a');
+  /** @type {{ body: Buffer, done: () => void }[]} */
+  let waiting = [];
+  let isFlushing = false;
+  const flush = async () => {
+    isFlushing = true;
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      await file.appendFile(Buffer.concat(group.map(({ body }) => body)));
+      await file.datasync();
+      for (const { done } of group) done();
+    }
+    isFlushing = false;
+  };
   return (
     /** @type {import('node:http').IncomingMessage} */ request,
     /** @type {import('node:http').ServerResponse} */ response,
@@ -64,13 +81,15 @@ async function keep(fixed) {
     request.on('data', (piece) => pieces.push(piece));
     request.on('end', () => {
       const body = fixed ?? Buffer.concat(pieces);
-      void store.put(`/bare/${made++}`, body).then(() => {
+      const done = () => {
         response.writeHead(fixed === undefined ? 201 : 200, {
           'Content-Type': 'application/json',
           'Content-Length': body.length,
         });
         response.end(body);
-      });
+      };
+      waiting.push({ body, done });
+      if (!isFlushing) void flush();
     });
   };
 }

@@ -96,7 +96,9 @@ export const featureGates = {
   SidecarContainers: stable(field('initContainers[].restartPolicy')),
   StatefulSetAutoDeletePVC: stable(field('statefulset.spec.persistentVolumeClaimRetentionPolicy')),
   StorageVersionHash: beta('discovery has `storageVersionHash`'),
-  StorageVersionMigrator: alpha('StorageVersionMigrations are served in the versions that `--runtime-config` enables, and carried out'),
+  StorageVersionMigrator: alpha(
+    'StorageVersionMigrations are served in the versions that `--runtime-config` enables, and carried out',
+  ),
   StructuredAuthenticationConfiguration: beta('identity providers are configured by `--authentication-config`'),
   SupplementalGroupsPolicy: beta(field('pod.spec.securityContext.supplementalGroupsPolicy')),
   TopologyAwareHints: stable(field('endpointslice.endpoints[].hints')),

@@ -15,7 +15,7 @@ const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
  * the heap: each gets a process of its own. The others share theirs.
  */
 const processWide =
-  /\bvi\.(?:mock|doMock|useFakeTimers)\(|\bprocess\.(?:memoryUsage|cpuUsage)\(|\bWorkCounter\b|setFlagsFromString|monitorEventLoopDelay|\bfailMetaWrites\(/;
+  /\bvi\.(?:mock|doMock|useFakeTimers)\(|\bprocess\.(?:memoryUsage|cpuUsage)\(|\bWorkCounter\b|setFlagsFromString|monitorEventLoopDelay|\bfailSyncWrites\(/;
 const files = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

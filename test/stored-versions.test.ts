@@ -126,7 +126,7 @@ async function shownBy(server: RunningServer) {
 }
 
 describe('objects that are stored in an older version', { timeout: 120_000 }, () => {
-  it('are counted by orch check, and stored in the present version by StorageVersionMigrations', async () => {
+  it('are counted by orch check, and stored in the storage version by StorageVersionMigrations', async () => {
     const data = await makeData('migrated-');
     const checked = run('check', `--data-dir=${data}`);
     expect(checked).toMatchObject({ status: 0, result: { ok: true, warnings: 0, older: counts } });

@@ -65,7 +65,7 @@ describe('an expression that is written', () => {
     );
   });
 
-  test('that no release accepts is no matter of releases', () => {
+  test('that no release accepts is refused without naming a release', () => {
     expect(messageOf('unknown(1)', '1.31')).not.toContain('release');
   });
 });

@@ -258,7 +258,7 @@ describe('a pod security policy', () => {
     });
   });
 
-  it('is no kind of a control plane without workloads', () => {
+  it('does not exist in a control plane without workloads', () => {
     expect(withOlderVersions(resourcesOf('generic')).filter(({ plural }) => plural === 'podsecuritypolicies')).toEqual(
       [],
     );

@@ -19,9 +19,7 @@ const recorded = JSON.parse(readFileSync(new URL('testing/flags-0.1.json', impor
   readonly [command: string]: readonly string[];
 };
 
-const loaded = await Promise.all(
-  commands.map(async ({ name, load }) => [name, (await load()).flags.map((flag) => flag)] as const),
-);
+const loaded = await Promise.all(commands.map(async ({ name, load }) => [name, (await load()).flags] as const));
 const flagsOf = new Map(loaded);
 
 describe('commands', () => {

@@ -23,7 +23,7 @@ export const loggedVersion = 3;
 export const formatValue = (version: number) => Buffer.from(`${formatPrefix}${version}`);
 export const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
-/** Makes the files a store of the present format: new ones, and those of format 1, whose records are sealed later. */
+/** Makes the files a store of the current format: new ones, and those of format 1, whose records are sealed later. */
 export function prepareFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
   const found = formatOf(root, path);
   if (found === closedVersion || found === loggedVersion) return;

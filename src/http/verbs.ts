@@ -262,8 +262,8 @@ async function write(
 ): Promise<ApiResponse> {
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
-  // One transaction ends the writes of many users, whose responses are made and sent in the order of their turns.
-  await call.turns.next();
+  // One transaction ends the writes of many users: those beyond a slice are answered in the order of their turns.
+  if (call.turns.over) await call.turns.next();
   call.stages.enter(Stage.serialization);
   const { created, deleted } = result;
   // With the deprecated orphanDependents, a deletion that has only begun has status 202.

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { scheduler } from '../../meta/index.ts';
 import type { Store } from '../index.ts';
 import { storeWith } from './store-with.ts';
 
@@ -37,8 +39,11 @@ const lateMs = Number(process.env['LATE_WATCH_MS'] ?? 0);
 export const isLate = lateMs > 0;
 
 /**
- * Resolves once the watches of stores in memory have delivered what has been committed, and what they have caused: at
- * once, unless tests run with `LATE_WATCH_MS`.
+ * Resolves once the watches of stores in memory have delivered what has been committed, and what they have caused: when
+ * no work waits for its turn of the event loop and, with `LATE_WATCH_MS`, after that time.
  */
-export const delivered = (): Promise<void> =>
-  new Promise((resolve) => void (isLate ? setTimeout(resolve, 4 * lateMs) : setImmediate(resolve)));
+export async function delivered(): Promise<void> {
+  if (isLate) await sleep(4 * lateMs);
+  do await nextTurn();
+  while (scheduler.waiting > 0);
+}

@@ -239,18 +239,18 @@ async function writer(job) {
 /** Latency from a write until its event has reached the last of many watchers. @param {Fanout} job */
 async function fanout(job) {
   let arrived = 0;
-  let wanted = Number.POSITIVE_INFINITY;
+  let expected = Number.POSITIVE_INFINITY;
   let reached = () => {};
   const { lost, close } = await watch(job, (events) => {
     arrived += events;
-    if (arrived >= wanted) reached();
+    if (arrived >= expected) reached();
   });
   const { change, close: closeWriter } = await writer(job);
   const times = [];
   const before = computedBy(job.pid);
   for (let i = 0; i < job.changes; i++) {
     const started = process.hrtime.bigint();
-    wanted = arrived + job.watchers;
+    expected = arrived + job.watchers;
     const all = new Promise((resolve) => {
       reached = () => resolve(undefined);
     });

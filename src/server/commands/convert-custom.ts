@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { type HttpsOptions, httpsTransport } from '../../client/index.ts';
 import { customResources } from '../../extensions/index.ts';
-import { DefinitionError, readDefinition } from '../../generate/index.ts';
+import { readDefinition } from '../../generate/index.ts';
 import {
   type ApiObject,
   atOnce,
@@ -13,10 +13,9 @@ import {
   systemRandom,
 } from '../../meta/index.ts';
 import type { WebhookClientConfig } from '../../types/apiextensions-v1.ts';
-import { StartError } from '../start-error.ts';
 import { registeredWebhooks } from '../webhooks/registered-webhooks.ts';
 import { customKey, type KindVersions, objectOf } from './convert-manifest.ts';
-import type { DefinitionSource } from './definition-sources.ts';
+import { type DefinitionSource, fromDefinitions } from './definition-sources.ts';
 
 /** Timeout of a conversion (ms), and maximum number of concurrent calls of a webhook. */
 const conversionMs = 30_000;
@@ -81,7 +80,7 @@ export function customKinds(
 }
 
 function customKind(source: DefinitionSource, webhooks: ConversionWebhooks): [key: string, KindVersions] {
-  const { names, definition } = read(source);
+  const { names, definition } = fromDefinitions(() => readDefinition(source));
   const { group = '', names: { kind = '' } = {}, versions = [] } = definition.spec ?? {};
   const spec = { ...definition.spec, versions: versions.map((version) => ({ ...version, served: true })) };
   const resources = customResources(
@@ -118,13 +117,4 @@ function customKind(source: DefinitionSource, webhooks: ConversionWebhooks): [ke
       },
     },
   ];
-}
-
-function read(source: DefinitionSource) {
-  try {
-    return readDefinition(source);
-  } catch (error) {
-    if (error instanceof DefinitionError) throw new StartError(error.message, error);
-    throw error;
-  }
 }

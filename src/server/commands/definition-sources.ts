@@ -1,6 +1,6 @@
 /** Reads the definitions of custom resources from files, folders and servers. */
 import { createClient, type HttpsOptions, httpsTransport, type ObjectList } from '../../client/index.ts';
-import { isDefinition, type Source } from '../../generate/index.ts';
+import { DefinitionError, isDefinition, type Source } from '../../generate/index.ts';
 import { type ApiObject, isJsonObject, type Json, StatusError } from '../../meta/index.ts';
 import { StartError } from '../start-error.ts';
 import { documentsOf, filesAt } from './manifest-files.ts';
@@ -33,6 +33,16 @@ export async function definitionsOf(
     for (const one of found) definitions.push(one);
   }
   return definitions;
+}
+
+/** What `read` makes of definitions. @throws StartError for a definition that is not valid */
+export function fromDefinitions<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DefinitionError) throw new StartError(error.message, error);
+    throw error;
+  }
 }
 
 async function ofUrl(setting: string, url: string, kubeconfig: string | undefined): Promise<DefinitionSource[]> {

@@ -1,10 +1,10 @@
-import { DefinitionError, formats, modelOfDefinitions } from '../../generate/index.ts';
+import { formats, modelOfDefinitions } from '../../generate/index.ts';
 import { writePublic } from '../private-files.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { type GenerateSettings, generateTable } from '../settings/generate-flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
-import { definitionsOf } from './definition-sources.ts';
+import { definitionsOf, fromDefinitions } from './definition-sources.ts';
 import { parseSettings, printText, runToEnd } from './run-until-signal.ts';
 
 /** What `orch generate --help` prints. */
@@ -31,22 +31,13 @@ async function generate([what, ...args]: readonly string[]): Promise<void> {
 
 /** @throws StartError */
 async function write({ from, kubeconfig, format, out }: GenerateSettings): Promise<void> {
-  const text = formats[format](await modelOf(from, kubeconfig));
+  const sources = await definitionsOf('--from', from, kubeconfig);
+  const text = formats[format](fromDefinitions(() => modelOfDefinitions(sources)));
   if (out === undefined) return printText(text);
   try {
     await writePublic(out, text);
   } catch (error) {
     throw new StartError(`--out=${JSON.stringify(out)} cannot be written: ${systemReason(error)}`, error);
-  }
-}
-
-/** @throws StartError */
-async function modelOf(from: readonly string[], kubeconfig: string | undefined) {
-  try {
-    return modelOfDefinitions(await definitionsOf('--from', from, kubeconfig));
-  } catch (error) {
-    if (error instanceof DefinitionError) throw new StartError(error.message, error);
-    throw error;
   }
 }
 

@@ -6,7 +6,7 @@ import type { ServerOptions } from '../src/server/index.ts';
 import { openMemoryStore } from '../src/store/index.ts';
 import { drivenClock } from '../src/store/testing/driven-clock.ts';
 import { type Hook, startHook } from './support/hook.ts';
-import { startWorld, turns, type World } from './support/in-process.ts';
+import { settle, startWorld, type World } from './support/in-process.ts';
 import { startKubectl } from './support/kubectl.ts';
 import { hasKubectl } from './support/requirements.ts';
 
@@ -116,13 +116,13 @@ describe('a policy', () => {
     await bind(one, ['false']);
     expect(await statuses()).toEqual([422, 201]);
     other.store.release();
-    await turns();
+    await settle();
     expect(await statuses()).toEqual([422, 422]);
     other.store.hold();
     await one.send('DELETE', `/apis/${group}/v1/validatingadmissionpolicybindings/b`);
     expect(await statuses()).toEqual([201, 422]);
     other.store.release();
-    await turns();
+    await settle();
     expect(await statuses()).toEqual([201, 201]);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { scheduler } from '../src/meta/index.ts';
-import { type Answer, inTime, isSettled, startWorld, turns, type World } from './support/in-process.ts';
+import { type Answer, inTime, isSettled, settle, startWorld, turns, type World } from './support/in-process.ts';
 
 // Gets and lists as the specification has them: "Resource version semantics", "Chunked lists", "Events" and "Errors".
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -623,6 +623,6 @@ describe('a server that starts over a store with a history', () => {
     await change('b', 'changed too');
     expect(dataOf(await inTime(second, list(''))).slice(0, 2)).toEqual(['changed', 'changed too']);
     await second.close();
-    await turns();
+    await settle();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Event, isSettled, startWorld, turns, type Watching, type World } from './support/in-process.ts';
+import { type Event, isSettled, settle, startWorld, turns, type Watching, type World } from './support/in-process.ts';
 
 // Watches as the specification has them: "Resource version semantics", "Streaming list", "Watch event", "Events".
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -40,7 +40,7 @@ describe('where a watch starts: the table', () => {
     world.store.release();
     const watching = await opened;
     await make('d');
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'ADDED d']);
   });
 
@@ -49,7 +49,7 @@ describe('where a watch starts: the table', () => {
     const watching = await watch('resourceVersion=0');
     expect(watching.seen).toEqual(['ADDED a', 'ADDED b']);
     world.store.release();
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
   });
 
@@ -59,7 +59,7 @@ describe('where a watch starts: the table', () => {
     expect([fromOld.seen, fromNew.seen]).toEqual([[], []]);
     world.store.release();
     await patch('a', { data: { n: '2' } });
-    await turns();
+    await settle();
     expect([fromOld.seen, fromNew.seen]).toEqual([['ADDED c', 'MODIFIED a'], ['MODIFIED a']]);
   });
 
@@ -68,7 +68,7 @@ describe('where a watch starts: the table', () => {
     const future = Number(await present()) + 2;
     const watching = await watch(`resourceVersion=${future}&timeoutSeconds=60`);
     for (const n of ['1', '2', '3']) await patch('a', { data: { n } });
-    await turns();
+    await settle();
     expect(watching.events.map(({ object }) => object.data.n)).toEqual(['3']);
     expect(versions(watching.events)).toEqual([future + 1]);
   });
@@ -80,7 +80,7 @@ describe('where a watch starts: the table', () => {
     for (let i = 0; i < 15; i++) {
       expect(watching.ended).toBe(false);
       world.clock.advance(10_000);
-      await turns();
+      await settle();
     }
     expect([watching.ended, watching.events]).toEqual([true, []]);
   });
@@ -114,7 +114,7 @@ describe('events', () => {
     const watching = await watch('');
     const created = await world.send('POST', configMaps, { metadata: { name: 'a' }, data: { n: 'ü' } });
     const changed = await world.send('PUT', `${configMaps}/a`, { metadata: { name: 'a' }, data: { n: '2' } });
-    await turns();
+    await settle();
     expect(watching.events).toEqual([
       { type: 'ADDED', object: created.body },
       { type: 'MODIFIED', object: changed.body },
@@ -127,7 +127,7 @@ describe('events', () => {
     const last = (await world.send('GET', `${configMaps}/a`)).body;
     await remove('a');
     const deleting = await present();
-    await turns();
+    await settle();
     const { metadata, ...rest } = last;
     expect(watching.events).toEqual([
       { type: 'DELETED', object: { ...rest, metadata: { ...metadata, resourceVersion: deleting } } },
@@ -142,7 +142,7 @@ describe('events', () => {
     await world.send('PATCH', `${configMaps}/a?dryRun=All`, { data: { n: 'z' } }, merge);
     await world.send('DELETE', `${configMaps}/a?dryRun=All`);
     await world.send('POST', `${configMaps}?dryRun=All`, { metadata: { name: 'z' } });
-    await turns();
+    await settle();
     expect(watching.seen).toEqual([]);
   });
 
@@ -186,7 +186,7 @@ describe('events', () => {
     world.store.cut();
     await patch('a', { data: { n: '2' } });
     world.clock.advance(10_000);
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'MODIFIED a']);
     world.store.cut();
     await patch('a', { data: { n: '3' } });
@@ -194,7 +194,7 @@ describe('events', () => {
     await world.store.compact(await world.store.revision());
     for (let i = 0; i < 4; i++) {
       world.clock.advance(10_000);
-      await turns();
+      await settle();
     }
     expect([watching.ended, watching.seen.slice(2)]).toEqual([true, ['ERROR']]);
     expect(watching.events.at(-1)?.object).toMatchObject({ kind: 'Status', code: 410, reason: 'Expired' });
@@ -210,7 +210,7 @@ describe('events', () => {
     await make('a');
     await make('b');
     await make('a', {}, system);
-    await turns();
+    await settle();
     expect([all, here, one, named, placed].map(({ seen }) => seen)).toEqual([
       ['ADDED a', 'ADDED b', 'ADDED a'],
       ['ADDED a', 'ADDED b'],
@@ -228,12 +228,12 @@ describe('events', () => {
     await patch('a', { data: { n: '2' } });
     await remove('a');
     await make('a');
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a']);
     // It may be of one that is not there yet.
     const absent = await watch('', {}, `${configMaps}/absent`);
     await make('absent');
-    await turns();
+    await settle();
     expect(absent.seen).toEqual(['ADDED absent']);
   });
 });
@@ -250,7 +250,7 @@ describe('selectors', () => {
     made.push(await patch('t', { metadata: { labels: { in: 'yes' } } }));
     await remove('t');
     made.push(await present());
-    await turns();
+    await settle();
     const shown = watching.events.map(({ type, object }) => [type, object.metadata.labels.in, object.data.n]);
     expect(shown).toEqual([
       ['ADDED', 'yes', 't'],
@@ -290,7 +290,7 @@ describe('selectors', () => {
       target: { kind: 'Node', name: 'n1' },
     });
     expect(bound.status).toBe(201);
-    await turns();
+    await settle();
     expect(here.seen).toEqual(['ADDED a', 'ADDED c']);
     expect(waiting.seen).toEqual(['ADDED c', 'DELETED c']);
   });
@@ -316,7 +316,7 @@ describe('bookmarks', () => {
     const moved = Number(await present());
     for (let i = 0; i < 3; i++) {
       world.clock.advance(60_000);
-      await turns();
+      await settle();
     }
     expect(asking.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK', 'BOOKMARK']);
     expect(other.seen).toEqual(['ADDED a']);
@@ -335,10 +335,10 @@ describe('bookmarks', () => {
     await patch('a', { metadata: { labels: { in: '' } } });
     await make('b');
     world.clock.advance(60_000);
-    await turns();
+    await settle();
     world.clock.advance(60_000);
     await make('c', { labels: { in: '' } });
-    await turns();
+    await settle();
     const [added, , bookmark, next] = watching.events;
     expect(watching.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK', 'ADDED c']);
     const [first, mark, later] = versions([added, bookmark, next] as Event[]) as [number, number, number];
@@ -353,7 +353,7 @@ describe('bookmarks', () => {
     await world.send('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } });
     const version = await present();
     world.clock.advance(30_000);
-    await turns();
+    await settle();
     expect([watching.seen, watching.ended]).toEqual([['ADDED a', 'BOOKMARK'], true]);
     expect(watching.events.at(-1)?.object.metadata.resourceVersion).toBe(version);
   });
@@ -380,26 +380,26 @@ describe('timeoutSeconds', () => {
   it.each([1, 45, 7_200])('%s: the watch ends then, without an error', async (seconds) => {
     const watching = await watch(`timeoutSeconds=${seconds}`);
     world.clock.advance(seconds * 1_000 - 1);
-    await turns();
+    await settle();
     expect(watching.ended).toBe(false);
     world.clock.advance(1);
-    await turns();
+    await settle();
     expect([watching.ended, watching.events]).toEqual([true, []]);
   });
 
   it('by default it lies between 30 and 60 minutes, and not at the same time for all', async () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => watch('')));
     world.clock.advance(1_799_000);
-    await turns();
+    await settle();
     expect(open.filter(({ ended }) => ended)).toEqual([]);
     const ends = new Set<number>();
     for (let minute = 30; minute < 60; minute++) {
       world.clock.advance(60_000);
-      await turns();
+      await settle();
       ends.add(open.filter(({ ended }) => ended).length);
     }
     world.clock.advance(1_000);
-    await turns();
+    await settle();
     expect(open.every(({ ended }) => ended)).toBe(true);
     expect(ends.size).toBeGreaterThan(5);
   });
@@ -440,7 +440,7 @@ describe('paths', () => {
           template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
         },
       });
-      await turns();
+      await settle();
       expect(watching.seen).toEqual(['ADDED d']);
     },
   );
@@ -471,7 +471,7 @@ describe('other representations', () => {
     await remove('a');
     const version = await present();
     world.clock.advance(60_000);
-    await turns();
+    await settle();
     expect(watching.events.map(({ type, object }) => [type, object.kind, object.apiVersion])).toEqual(
       ['ADDED', 'ADDED', 'DELETED', 'BOOKMARK', 'BOOKMARK']
         .map((type) => [type, 'Table', 'meta.k8s.io/v1'])
@@ -499,9 +499,9 @@ describe('other representations', () => {
     await patch('a', { metadata: { labels: { l: '2' } } });
     await remove('a');
     const deleting = await present();
-    await turns();
+    await settle();
     world.clock.advance(60_000);
-    await turns();
+    await settle();
     expect(watching.events.map(({ type, object }) => [type, object.kind, object.apiVersion])).toEqual(
       ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'].map((type) => [type, 'PartialObjectMetadata', 'meta.k8s.io/v1']),
     );
@@ -525,7 +525,7 @@ describe('other representations', () => {
       spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } },
     });
     await world.send('DELETE', `${scalers('v2')}/s`);
-    await turns();
+    await settle();
     expect(watching.events.map(({ type, object }) => [type, object.apiVersion])).toEqual([
       ['ADDED', 'autoscaling/v1'],
       ['DELETED', 'autoscaling/v1'],
@@ -545,7 +545,7 @@ describe('streaming lists', () => {
     world.store.release();
     const watching = await opened;
     await make('d');
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'END', 'ADDED d']);
     expect(Number(mark(watching))).toBeGreaterThanOrEqual(Number(later));
     const { object } = watching.events[3] as Event;
@@ -573,7 +573,7 @@ describe('streaming lists', () => {
     const watching = await watch(`${stream}&resourceVersion=0`);
     expect([watching.seen, mark(watching)]).toEqual([['ADDED a', 'ADDED b', 'END'], old]);
     world.store.release();
-    await turns();
+    await settle();
     expect(watching.seen.at(-1)).toBe('ADDED c');
   });
 
@@ -603,7 +603,7 @@ describe('streaming lists', () => {
     const watching = await watch('sendInitialEvents=true&resourceVersionMatch=NotOlderThan');
     await make('b');
     world.clock.advance(60_000);
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED a', 'ADDED b']);
   });
 
@@ -630,7 +630,7 @@ describe('streaming lists', () => {
     await make('a');
     const watching = await watch(`sendInitialEvents=false&resourceVersionMatch=NotOlderThan${version}`);
     await make('b');
-    await turns();
+    await settle();
     expect(watching.seen).toEqual(['ADDED b']);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startWorld, turns, type World } from './support/in-process.ts';
+import { settle, startWorld, type World } from './support/in-process.ts';
 
 // Creates, updates, patches and deletions as the specification has them: "Object names", "Single-resource verbs",
 // "Resource deletion", "Operations", "Media types and encodings", "Update mechanisms", "Dry run", "Field validation".
@@ -324,7 +324,7 @@ describe('dry run', () => {
     ];
     const [before, told] = [await everything(), watching.events.length];
     expect(String((await given.ask()).status)).toBe(given.status);
-    await turns();
+    await settle();
     expect(await everything()).toEqual(before);
     expect(watching.events.length).toBe(told);
   });

@@ -1,3 +1,4 @@
+import { settled } from '../../src/meta/testing/settled.ts';
 import {
   type Client,
   createServer,
@@ -67,7 +68,7 @@ export async function startWorld(settings: ServerOptions = {}, seed = 1, under?:
       const stop = new AbortController();
       const response = await open('GET', url, headers, undefined, stop.signal);
       const watching = new Watching(response, () => stop.abort());
-      await turns();
+      await settle();
       return watching;
     },
     close: async () => {
@@ -131,32 +132,35 @@ export class Watching {
   }
 }
 
-/** Runs pending tasks of the event loop. */
-export async function turns(count = 12): Promise<void> {
+/** Runs pending tasks of the event loop, however many turns they take. */
+export const settle = (): Promise<void> => settled(12);
+
+/** This many turns of the event loop. */
+export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /** Whether the promise settles without the clock advancing. */
 export async function isSettled(work: Promise<unknown>): Promise<boolean> {
-  let settled = false;
+  let isOver = false;
   const over = () => {
-    settled = true;
+    isOver = true;
   };
   work.then(over, over);
-  await turns();
-  return settled;
+  await settle();
+  return isOver;
 }
 
 /** The result of `work`, while the clock advances. */
 export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, ms = 10): Promise<T> {
-  let settled = false;
+  let isOver = false;
   const over = () => {
-    settled = true;
+    isOver = true;
   };
   work.then(over, over);
-  for (let i = 0; !settled; i++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    if (i > 2 && !settled) world.clock.advance(ms);
+  for (let i = 0; !isOver; i++) {
+    await settled();
+    if (i > 2 && !isOver) world.clock.advance(ms);
     if (i > 100_000) throw new Error('it never ends');
   }
   return work;

@@ -1,4 +1,5 @@
 import { bytesOf, decodeText, encodeText } from '../../meta/index.ts';
+import { settled } from '../../meta/testing/settled.ts';
 import type { Entry, Write } from '../../store/index.ts';
 import { createWatchCache } from '../index.ts';
 import type { CachedObject, CacheOptions, Subscription, WatchCache, WatchEvent } from '../types.ts';
@@ -75,9 +76,7 @@ export function format(event: WatchEvent): string {
 }
 
 /** Runs pending tasks of the event loop. */
-export async function settle(turns = 3): Promise<void> {
-  for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
-}
+export const settle = (turns = 3): Promise<void> => settled(turns);
 
 /** Reads a subscription in the background. */
 export class Reader {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../meta/index.ts';
+import { settled } from '../../meta/testing/settled.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import { storeWith } from '../../store/testing/store-with.ts';
 import { createServer } from '../server.ts';
@@ -22,7 +23,7 @@ async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   const result = work.finally(() => {
     over = true;
   });
-  while (!over) await clock.advance(500, turn);
+  while (!over) await clock.advance(500, settled);
   return result;
 }
 

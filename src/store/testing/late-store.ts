@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { scheduler } from '../../meta/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settled } from '../../meta/testing/settled.ts';
 import type { Store } from '../index.ts';
 import { storeWith } from './store-with.ts';
 
@@ -44,6 +44,5 @@ export const isLate = lateMs > 0;
  */
 export async function delivered(): Promise<void> {
   if (isLate) await sleep(4 * lateMs);
-  do await nextTurn();
-  while (scheduler.waiting > 0);
+  await settled(3);
 }

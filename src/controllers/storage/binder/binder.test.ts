@@ -186,6 +186,7 @@ describe('persistentvolume-binder-controller: binding', () => {
   it('marks only the bindings that it made itself', async () => {
     await addVolume('named');
     await addVolume('reserved', { claimRef: { namespace: 'default', name: 'second' }, storageClassName: '' });
+    await cluster.settle();
     await addClaim('first', { volumeName: 'named' });
     await addClaim('second', { volumeName: 'reserved' });
     expect(await phases()).toEqual({ named: 'Bound', reserved: 'Bound', first: 'Bound', second: 'Bound' });

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../src/meta/testing/until.ts';
 import { frontProxyFlags, registration, servingCertificate } from './support/front-proxy.ts';
 import { type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl } from './support/requirements.ts';
@@ -106,19 +107,18 @@ describe.skipIf(!hasKubectl())('an extension API server', () => {
     const items = registration(group, 'v1', 'behind', port, cert);
     kubectl.file('registration.json', JSON.stringify({ kind: 'List', apiVersion: 'v1', items }));
     await kubectl.run('apply', '-f', 'registration.json');
-    await kubectl.run('wait', '--for=condition=Available', `apiservice/v1.${group}`, '--timeout=30s');
-    await vi.waitFor(
-      async () => expect(await kubectl.run('api-resources', `--api-group=${group}`)).toMatch(/^apples +ap +fruit/m),
-      { timeout: 20_000, interval: 500 },
+    await kubectl.run('wait', '--for=condition=Available', `apiservice/v1.${group}`, '--timeout=60s');
+    await until(async () =>
+      expect(await kubectl.run('api-resources', `--api-group=${group}`)).toMatch(/^apples +ap +fruit/m),
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     await behind.stop();
     await front().stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('serves kubectl apply, get in tables, explain and delete', { timeout: 60_000 }, async () => {
+  it('serves kubectl apply, get in tables, explain and delete', async () => {
     kubectl.file('apple.json', JSON.stringify(apple('one', 70)));
     expect(await kubectl.run('apply', '-f', 'apple.json')).toBe('apple.fruit.example.com/one created\n');
     kubectl.file('apple.json', JSON.stringify(apple('one', 80)));
@@ -131,9 +131,7 @@ describe.skipIf(!hasKubectl())('an extension API server', () => {
     expect((await front().request('GET', `${apples}/one`)).status).toBe(404);
   });
 
-  it('serves those whom the server in front names, with the rights that they have there', {
-    timeout: 60_000,
-  }, async () => {
+  it('serves those whom the server in front names, with the rights that they have there', async () => {
     const as = { 'impersonate-user': 'jane', 'impersonate-group': 'system:authenticated' };
     expect((await front().request('GET', apples, undefined, as)).body).toMatchObject({
       code: 403,
@@ -158,14 +156,14 @@ describe.skipIf(!hasKubectl())('an extension API server', () => {
     expect((await front().request('GET', apples, undefined, direct)).status).toBe(200);
   });
 
-  it('relays watches', { timeout: 60_000 }, async () => {
+  it('relays watches', async () => {
     const watching = kubectl.start('get', 'apples', '-n', 'orchard', '--watch');
     await front().request('POST', apples, apple('seen', 50));
     await watching.until(/^seen +50/m);
     watching.stop();
   });
 
-  it('loses the objects whose owners in the server in front are deleted', { timeout: 60_000 }, async () => {
+  it('loses the objects whose owners in the server in front are deleted', async () => {
     const owner = await front().request('POST', '/api/v1/namespaces/orchard/configmaps', {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -175,23 +173,17 @@ describe.skipIf(!hasKubectl())('an extension API server', () => {
     const owned = await front().request('POST', apples, apple('owned', 60, { ownerReferences: [reference] }));
     expect(owned.status).toBe(201);
     await front().request('DELETE', '/api/v1/namespaces/orchard/configmaps/tree');
-    await expect
-      .poll(async () => (await front().request('GET', `${apples}/owned`)).status, { timeout: 40_000 })
-      .toBe(404);
+    await expect.poll(async () => (await front().request('GET', `${apples}/owned`)).status).toBe(404);
   });
 
-  it('loses the objects of a namespace that is deleted', { timeout: 90_000 }, async () => {
+  it('loses the objects of a namespace that is deleted', async () => {
     await front().request('POST', apples, apple('last', 40));
     await front().request('DELETE', '/api/v1/namespaces/orchard');
-    await expect
-      .poll(async () => (await front().request('GET', '/api/v1/namespaces/orchard')).status, { timeout: 60_000 })
-      .toBe(404);
+    await expect.poll(async () => (await front().request('GET', '/api/v1/namespaces/orchard')).status).toBe(404);
     expect((await front().request('GET', apples)).body.items).toEqual([]);
   });
 
-  it('stops neither garbage collection nor the deletion of other content while it is down', {
-    timeout: 90_000,
-  }, async () => {
+  it('stops neither garbage collection nor the deletion of other content while it is down', async () => {
     const configMaps = '/api/v1/namespaces/late/configmaps';
     const configMap = (name: string, metadata: object = {}) => ({
       apiVersion: 'v1',
@@ -207,22 +199,16 @@ describe.skipIf(!hasKubectl())('an extension API server', () => {
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.body.metadata.uid };
     await front().request('POST', configMaps, configMap('owned', { ownerReferences: [reference] }));
     behind.process.kill('SIGKILL');
-    await kubectl.run('wait', '--for=condition=Available=false', `apiservice/v1.${group}`, '--timeout=40s');
+    await kubectl.run('wait', '--for=condition=Available=false', `apiservice/v1.${group}`, '--timeout=60s');
     expect(await front().request('GET', apples)).toMatchObject({ status: 503, text: 'service unavailable\n' });
     await front().request('DELETE', `${configMaps}/owner`);
-    await expect
-      .poll(async () => (await front().request('GET', `${configMaps}/owned`)).status, { timeout: 20_000 })
-      .toBe(404);
+    await expect.poll(async () => (await front().request('GET', `${configMaps}/owned`)).status).toBe(404);
     await front().request('POST', configMaps, configMap('last'));
     await front().request('DELETE', '/api/v1/namespaces/late');
-    await expect
-      .poll(async () => (await front().request('GET', `${configMaps}/last`)).status, { timeout: 30_000 })
-      .toBe(404);
+    await expect.poll(async () => (await front().request('GET', `${configMaps}/last`)).status).toBe(404);
     // The objects of the group may still be there: the namespace stays, and says why.
     await expect
-      .poll(async () => (await front().request('GET', '/api/v1/namespaces/late')).body.status.conditions, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await front().request('GET', '/api/v1/namespaces/late')).body.status.conditions)
       .toContainEqual(expect.objectContaining({ type: 'NamespaceDeletionDiscoveryFailure', status: 'True' }));
   });
 });

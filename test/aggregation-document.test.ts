@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('docs/aggregation.md', () => {
-  it('shows an extension server in thirty lines, whose types are right', { timeout: 60_000 }, () => {
+  it('shows an extension server in thirty lines, whose types are right', () => {
     expect(
       program
         .trim()
@@ -62,23 +62,23 @@ describe.skipIf(!hasKubectl())('the extension server of docs/aggregation.md', ()
     const objects = registration('metrics.k8s.io', 'v1beta1', 'metrics', port, cert);
     kubectl.file('metrics.json', JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }));
     await kubectl.run('apply', '-f', 'metrics.json');
-    await kubectl.run('wait', '--for=condition=Available', 'apiservice/v1beta1.metrics.k8s.io', '--timeout=30s');
+    await kubectl.run('wait', '--for=condition=Available', 'apiservice/v1beta1.metrics.k8s.io', '--timeout=60s');
   }, 60_000);
   afterAll(async () => {
     extension.kill();
     await kubectl.server.stop();
   });
 
-  it('serves kubectl top nodes', { timeout: 60_000 }, async () => {
+  it('serves kubectl top nodes', async () => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
     const status = { allocatable: { cpu: '1', memory: '1Gi' }, capacity: { cpu: '1', memory: '1Gi' } };
     await kubectl.server.request('POST', '/api/v1/nodes', { ...node, status });
     await expect
-      .poll(async () => (await kubectl.ends(['top', 'nodes'])).out, { timeout: 20_000 })
+      .poll(async () => (await kubectl.ends(['top', 'nodes'])).out)
       .toMatch(/^node-1 +250m +25% +512Mi +50%/m);
   });
 
-  it('is in discovery, and refuses those who come without the server in front', { timeout: 60_000 }, async () => {
+  it('is in discovery, and refuses those who come without the server in front', async () => {
     expect(await kubectl.run('api-resources', '--api-group=metrics.k8s.io')).toMatch(
       /^nodes +metrics\.k8s\.io\/v1beta1 +false +NodeMetrics$/m,
     );

@@ -8,7 +8,7 @@ import { etcdPath } from './support/requirements.ts';
 const program = etcdPath();
 const root = join(import.meta.dirname, '..');
 
-it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
+it('the benchmark reports a figure for each row', () => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-smoke-'));
   const results = join(folder, 'results.json');
   const flags = [

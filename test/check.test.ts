@@ -46,7 +46,7 @@ async function start(flags: readonly string[], data: string): Promise<RunningSer
   return server;
 }
 
-describe('orch check', { timeout: 120_000 }, () => {
+describe('orch check', () => {
   it('finds a store sound while it is written, with its backup and what is restored from that', async () => {
     const data = mkdtempSync(join(folder, 'data-'));
     const config = join(folder, 'encryption.yaml');

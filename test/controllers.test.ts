@@ -41,12 +41,10 @@ describe('orch controllers', () => {
 
   it('run as their service accounts, until a signal', async () => {
     const { child, output } = run('--use-service-account-credentials');
-    await expect
-      .poll(() => statusOf('/api/v1/namespaces/default/serviceaccounts/default'), { timeout: 20_000 })
-      .toBe(200);
+    await expect.poll(() => statusOf('/api/v1/namespaces/default/serviceaccounts/default')).toBe(200);
     expect(await holder()).toMatch(/_[0-9a-f-]{36}$/);
     const view = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view';
-    await expect.poll(async () => (await server.request('GET', view)).body.rules, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(async () => (await server.request('GET', view)).body.rules).not.toBeNull();
     const names = async () =>
       (await server.request('GET', accounts)).body.items.map(
         ({ metadata }: { metadata: { name: string } }) => metadata.name,
@@ -54,7 +52,7 @@ describe('orch controllers', () => {
     const all = allControllers.filter(({ name }) => defaultControllers.has(name)).map(({ account }) => account);
     const needed = [...new Set(all)].filter((account) => account !== undefined);
     expect(needed.length).toBeGreaterThan(25);
-    await expect.poll(names, { timeout: 20_000 }).toEqual(expect.arrayContaining(needed));
+    await expect.poll(names).toEqual(expect.arrayContaining(needed));
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     expect([await exited, await holder()]).toEqual([[0, null], '']);
@@ -64,9 +62,9 @@ describe('orch controllers', () => {
   it('run as the user of the kubeconfig, and end with status 1 when they lose the lease', async () => {
     const { child, output } = run('--controllers=serviceaccount-controller', '--api-domain=k8s.io', ...election);
     const exited = once(child, 'exit');
-    await expect.poll(holder, { timeout: 20_000 }).toMatch(/_/);
+    await expect.poll(holder).toMatch(/_/);
     await server.request('POST', '/api/v1/namespaces', { metadata: { name: 'team' } });
-    await expect.poll(() => statusOf('/api/v1/namespaces/team/serviceaccounts/default'), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => statusOf('/api/v1/namespaces/team/serviceaccounts/default')).toBe(200);
     const merge = { 'content-type': 'application/merge-patch+json' };
     await server.request('PATCH', lease, { spec: { holderIdentity: 'other', leaseDurationSeconds: 60 } }, merge);
     expect(await exited).toEqual([1, null]);
@@ -76,12 +74,12 @@ describe('orch controllers', () => {
 
   it('wait while others hold the lease, and take over from a leader that was killed', async () => {
     const leader = run('--controllers=serviceaccount-controller', ...election);
-    await expect.poll(holder, { timeout: 20_000 }).toMatch(/_/);
+    await expect.poll(holder).toMatch(/_/);
     const first = await holder();
     const standby = run('--controllers=serviceaccount-controller', ...election);
-    await expect.poll(standby.output, { timeout: 20_000 }).toContain('runs controllers for');
+    await expect.poll(standby.output).toContain('runs controllers for');
     leader.child.kill('SIGKILL');
-    await expect.poll(holder, { timeout: 20_000 }).not.toBe(first);
+    await expect.poll(holder).not.toBe(first);
     expect(await holder()).toMatch(/_/);
     standby.child.kill('SIGKILL');
     await server.request('DELETE', lease);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/server/clock.ts';
 import { createServer, type OrchServer, openMemoryStore, type Store } from '../src/server/index.ts';
 
@@ -112,14 +112,12 @@ describe('a custom resource', () => {
       properties: { spec: { properties: { size: { type: 'integer' } } }, metadata: {} },
       'x-kubernetes-group-version-kind': [{ group: 'ref.example.com', version: 'v1', kind: 'Gadget' }],
     });
-    await vi.waitFor(async () =>
-      expect(
-        (await send(server, 'GET', `${definitions}/gadgets.ref.example.com`)).body.status.conditions,
-      ).toMatchObject([
+    await expect
+      .poll(async () => (await send(server, 'GET', `${definitions}/gadgets.ref.example.com`)).body.status.conditions)
+      .toMatchObject([
         { type: 'NamesAccepted', status: 'True' },
         { type: 'Established', status: 'True' },
-      ]),
-    );
+      ]);
   });
 
   // As the reference server answers.
@@ -205,7 +203,7 @@ describe('a custom resource', () => {
     await send(server, 'POST', gadgets, gadget('a'));
     await send(server, 'POST', gadgets, gadget('held', {}, { finalizers: ['example.com/hold'] }));
     const path = `${definitions}/gadgets.ref.example.com`;
-    await vi.waitFor(async () => expect((await send(server, 'GET', path)).body.status.conditions).toHaveLength(2));
+    await expect.poll(async () => (await send(server, 'GET', path)).body.status.conditions).toHaveLength(2);
     const deleted = await send(server, 'DELETE', path);
     expect(deleted.body.status.conditions.at(-1)).toMatchObject({
       type: 'Terminating',
@@ -216,13 +214,13 @@ describe('a custom resource', () => {
       reason: 'MethodNotAllowed',
       message: 'create not allowed while custom resource definition is terminating',
     });
-    await vi.waitFor(async () =>
-      expect(
+    await expect
+      .poll(async () =>
         (await send(server, 'GET', gadgets)).body.items.map((one: { metadata: { name: string } }) => one.metadata.name),
-      ).toEqual(['held']),
-    );
+      )
+      .toEqual(['held']);
     await send(server, 'PATCH', `${gadgets}/held`, { metadata: { finalizers: null } }, merge);
-    await vi.waitFor(async () => expect((await send(server, 'GET', path)).status).toBe(404), { timeout: 10_000 });
+    await expect.poll(async () => (await send(server, 'GET', path)).status).toBe(404);
     expect((await send(server, 'GET', gadgets)).body).toBe('404 page not found\n');
   });
 
@@ -231,14 +229,12 @@ describe('a custom resource', () => {
     await send(server, 'POST', definitions, definition());
     await send(server, 'POST', definitions, definition('widget', {}, { kind: 'Gadget', listKind: 'WidgetList' }));
     expect((await send(server, 'GET', '/apis/ref.example.com/v1/widgets')).status).toBe(404);
-    await vi.waitFor(async () =>
-      expect(
-        (await send(server, 'GET', `${definitions}/widgets.ref.example.com`)).body.status.conditions,
-      ).toMatchObject([
+    await expect
+      .poll(async () => (await send(server, 'GET', `${definitions}/widgets.ref.example.com`)).body.status.conditions)
+      .toMatchObject([
         { type: 'NamesAccepted', status: 'False', reason: 'KindConflict', message: '"Gadget" is already in use' },
         { type: 'Established', status: 'False', reason: 'NotAccepted' },
-      ]),
-    );
+      ]);
   });
 
   it('may have the plural name of a built-in one', async () => {
@@ -281,7 +277,7 @@ describe('custom resources of a store', () => {
     const store = openMemoryStore({ clock: systemClock });
     const [one, two] = [await start({}, { store }), await start({}, { store })];
     await send(one, 'POST', definitions, definition('gadget', { versions: [version('v1'), version('v1beta1')] }));
-    await vi.waitFor(async () => expect((await send(two, 'GET', gadgets)).status).toBe(200));
+    await expect.poll(async () => (await send(two, 'GET', gadgets)).status).toBe(200);
     const older = gadgets.replace('v1/', 'v1beta1/');
     const body = { ...gadget('a', { size: 1 }), apiVersion: 'ref.example.com/v1beta1' };
     expect((await send(two, 'POST', older, body)).status).toBe(201);
@@ -299,13 +295,11 @@ describe('custom resources of a store', () => {
     const server = await start();
     await send(server, 'POST', definitions, definition());
     const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.ref.example.com';
-    await vi.waitFor(
-      async () =>
-        expect((await send(server, 'GET', path)).body).toMatchObject({
-          metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
-          spec: { group: 'ref.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 },
-        }),
-      { timeout: 15_000 },
-    );
+    await expect
+      .poll(async () => (await send(server, 'GET', path)).body)
+      .toMatchObject({
+        metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+        spec: { group: 'ref.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 },
+      });
   });
 });

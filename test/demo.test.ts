@@ -28,16 +28,14 @@ async function kill(running: RunningServer): Promise<void> {
   await ended;
 }
 
-describe('orch serve --demo', { timeout: 120_000 }, () => {
+describe('orch serve --demo', () => {
   it('fills a namespace with a small world, which runs', async () => {
     server = await startServer(flags, data);
     const running = server;
     const field = async (path: string, read: (status: { [name: string]: unknown }) => unknown) =>
       read((await running.request('GET', path)).body.status ?? {});
-    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas), { timeout: 30_000 }).toBe(3);
-    await expect
-      .poll(() => field(demo('/apis/batch/v1', 'jobs/report'), ({ succeeded }) => succeeded), { timeout: 30_000 })
-      .toBe(4);
+    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas)).toBe(3);
+    await expect.poll(() => field(demo('/apis/batch/v1', 'jobs/report'), ({ succeeded }) => succeeded)).toBe(4);
     await expect
       .poll(() => field(demo('/api/v1', 'resourcequotas/demo'), ({ used }) => used))
       .toMatchObject({ services: '1' });
@@ -99,7 +97,7 @@ describe('orch serve --demo', { timeout: 120_000 }, () => {
     const other = await startServer(['--demo', '--controllers=*', '--api-domain=orch.io']);
     try {
       const ready = async () => (await other.request('GET', web)).body.status?.readyReplicas;
-      await expect.poll(ready, { timeout: 30_000 }).toBe(3);
+      await expect.poll(ready).toBe(3);
       expect((await other.request('GET', bookings)).body.items).toHaveLength(2);
     } finally {
       await other.stop('SIGKILL');

@@ -188,7 +188,7 @@ function run(folder: string, commands: string): string {
   return execFileSync('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
 }
 
-describe('pages of operators', { timeout: 120_000 }, () => {
+describe('pages of operators', () => {
   const folders: string[] = [];
   const newFolder = () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-pages-'));

@@ -63,7 +63,7 @@ describe.skipIf(address === undefined)('with --enable-aggregator-routing, reques
     );
     await front.request('POST', slices, sliceOf('routed-2', 'routed', two.port));
     await front.request('DELETE', `${slices}/routed-1`);
-    await expect.poll(answered, { timeout: 20_000 }).toEqual([200, 'two']);
+    await expect.poll(answered).toEqual([200, 'two']);
 
     // A slice that now belongs to another Service.
     const labels = { 'kubernetes.io/service-name': 'other' };

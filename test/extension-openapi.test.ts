@@ -89,7 +89,7 @@ afterAll(async () => {
 async function addressOf({ root }: Extension): Promise<string> {
   const indexed = async () =>
     JSON.parse((await front.request('GET', '/openapi/v3')).text).paths[root.slice(1)]?.serverRelativeURL ?? '';
-  await expect.poll(indexed, { timeout: 20_000 }).toMatch(/\?hash=[0-9A-F]{128}$/);
+  await expect.poll(indexed).toMatch(/\?hash=[0-9A-F]{128}$/);
   return indexed();
 }
 

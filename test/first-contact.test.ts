@@ -113,7 +113,7 @@ it.skipIf(!hasKubectl())(
         timeout: 100_000,
         env: { ...process.env, HOME: folder },
       });
-    expect(sh('kubectl rollout status deployment/web --namespace demo --timeout=50s').stdout).toContain(
+    expect(sh('kubectl rollout status deployment/web --namespace demo --timeout=60s').stdout).toContain(
       'successfully rolled out',
     );
     expect(sh('kubectl get nodes --output=name').stdout).toContain('node/fake-node-0');

@@ -203,7 +203,7 @@ it('the server starts before its provider, which may go and come back', async ()
   await allowDevelopers(server);
   expect(await statusOf(server, jane)).toBe(401);
   await comeBack();
-  await expect.poll(() => statusOf(server, jane), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => statusOf(server, jane)).toBe(200);
   const tom = await login(issuer, 'tom');
   await leave();
   expect(await statusOf(server, jane)).toBe(200);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../src/pki/index.ts';
 import { systemClock } from '../src/server/clock.ts';
 import { createServer, type OrchServer, openMemoryStore, type Store } from '../src/server/index.ts';
@@ -69,8 +69,7 @@ const established = async (send: Send) => {
 const accepted = ['NamesAccepted', 'True', 'NoConflicts'];
 const yes = [accepted, ['Established', 'True', 'InitialNamesAccepted']];
 const no = [accepted, ['Established', 'False', 'InvalidCABundle']];
-const isUnder = (send: Send, expected: unknown) =>
-  vi.waitFor(async () => expect(await established(send)).toEqual(expected));
+const isUnder = (send: Send, expected: unknown) => expect.poll(() => established(send)).toEqual(expected);
 
 describe('the CA bundle of a conversion webhook', () => {
   const text = base64('nonsense');
@@ -126,7 +125,7 @@ describe('a definition that was stored with what is invalid now', () => {
     const status = { storedVersions: ['v1', 'v2'] };
     expect((await send('PATCH', `${own}/status`, { status })).body.status).toMatchObject(status);
     await send('DELETE', own);
-    await vi.waitFor(async () => expect((await send('GET', own)).status).toBe(404));
+    await expect.poll(async () => (await send('GET', own)).status).toBe(404);
   });
 
   it('stays established with a CA bundle that is invalid', async () => {

@@ -307,7 +307,7 @@ describe.skipIf(!hasKubectl())('kubectl changes objects', () => {
     });
 
     it('waits until the status says that it is through', async () => {
-      const status = kubectl.start('rollout', 'status', 'deploy/web', '--timeout=15s');
+      const status = kubectl.start('rollout', 'status', 'deploy/web', '--timeout=60s');
       await status.until(/Waiting for deployment/);
       const [generation = '', replicas = ''] = (
         await kubectl.read('deploy/web', '{.metadata.generation} {.spec.replicas}')

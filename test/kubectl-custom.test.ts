@@ -41,7 +41,7 @@ describe.skipIf(!hasKubectl())('kubectl with custom resources', () => {
     kubectl = await startKubectl();
     kubectl.file('definition.yaml', definition);
     await kubectl.run('apply', '-f', 'definition.yaml');
-    await kubectl.run('wait', '--for=condition=Established', 'crd/gadgets.ref.example.com', '--timeout=10s');
+    await kubectl.run('wait', '--for=condition=Established', 'crd/gadgets.ref.example.com', '--timeout=60s');
   });
   afterAll(() => kubectl.server.stop());
 

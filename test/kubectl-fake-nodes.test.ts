@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../src/meta/testing/until.ts';
 import { type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl } from './support/requirements.ts';
 
@@ -21,13 +22,13 @@ spec:
 /** kubectl speaks WebSocket, or with this variable SPDY as its older releases do. */
 const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
-describe.skipIf(!hasKubectl())('pods on fake nodes answer', { timeout: 60_000 }, () => {
+describe.skipIf(!hasKubectl())('pods on fake nodes answer', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl(['--controllers=serviceaccount-controller', '--fake-nodes=1']);
     const file = kubectl.file('pod.yaml', pod);
-    await vi.waitFor(() => kubectl.run('apply', '-f', file), { timeout: 20_000, interval: 200 });
-    await kubectl.run('wait', '--for=condition=Ready', 'pod/web', '--timeout=18s');
+    await until(() => kubectl.run('apply', '-f', file));
+    await kubectl.run('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
   });
   afterAll(() => kubectl.server.stop());
 
@@ -40,7 +41,7 @@ describe.skipIf(!hasKubectl())('pods on fake nodes answer', { timeout: 60_000 },
       'previous terminated container "main" in pod "web" not found',
     );
     await kubectl.run('run', 'short', '--image=i', '--restart=Never');
-    await kubectl.run('wait', '--for=jsonpath={.status.containerStatuses[0].started}', 'pod/short', '--timeout=18s');
+    await kubectl.run('wait', '--for=jsonpath={.status.containerStatuses[0].started}', 'pod/short', '--timeout=60s');
     expect(await kubectl.run('logs', '--follow', 'short')).toBe('short of the image i is not run\n');
   });
 

@@ -97,7 +97,7 @@ spec:
     it('evicts as many as the budget allows, and the rest when it does', async () => {
       await kubectl.run('create', 'pdb', 'kept', '--selector=app=web', '--min-available=1');
       await budget(1);
-      const flags = ['--force', '--ignore-daemonsets', '--grace-period=0', '--timeout=18s'];
+      const flags = ['--force', '--ignore-daemonsets', '--grace-period=0', '--timeout=60s'];
       const drain = kubectl.start('drain', 'east', ...flags);
       await drain.until(/Cannot evict pod as it would violate the pod's disruption budget\./);
       const left = await kubectl.run('get', 'pods', '--field-selector=spec.nodeName=east', '-o', 'name');
@@ -121,12 +121,12 @@ spec:
 
   describe('wait', () => {
     it('for a condition, and for a value', async () => {
-      const ready = kubectl.start('wait', 'pod/plain', '--for=condition=Ready', '--timeout=15s', '-v=6');
+      const ready = kubectl.start('wait', 'pod/plain', '--for=condition=Ready', '--timeout=60s', '-v=6');
       const address = kubectl.start(
         'wait',
         'pod/plain',
         '--for=jsonpath={.status.podIP}=10.1.2.3',
-        '--timeout=15s',
+        '--timeout=60s',
         '-v=6',
       );
       await ready.until(/watch=true/);
@@ -144,7 +144,7 @@ spec:
       await kubectl.run('delete', 'pod', 'patient', '--wait=false');
       const marked = '{.metadata.deletionGracePeriodSeconds} {.metadata.deletionTimestamp}';
       expect(await kubectl.read('pod/patient', marked)).toMatch(/^30 \d{4}-/);
-      const gone = kubectl.start('wait', 'pod/patient', '--for=delete', '--timeout=15s', '-v=6');
+      const gone = kubectl.start('wait', 'pod/patient', '--for=delete', '--timeout=60s', '-v=6');
       await gone.until(/watch=true/);
       await kubectl.run('delete', 'pod', 'patient', '--grace-period=0', '--force');
       expect(await gone.ended).toBe(0);

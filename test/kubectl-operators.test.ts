@@ -18,7 +18,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       expect(await kubectl.run('apply', '-f', definition(file))).toMatch(/ created\n$/);
     }
     for (const name of ['certificates.pki', 'workflows.flow', 'databaseclusters.sql']) {
-      await kubectl.run('wait', '--for=condition=Established', `crd/${name}.example.com`, '--timeout=5s');
+      await kubectl.run('wait', '--for=condition=Established', `crd/${name}.example.com`, '--timeout=60s');
     }
   });
   afterAll(() => kubectl.server.stop());

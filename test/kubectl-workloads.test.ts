@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../src/meta/testing/until.ts';
 import { type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl, hasProgram } from './support/requirements.ts';
 
-const patience = '--timeout=18s';
+const patience = '--timeout=60s';
 
 // Workloads from their creation to their end, with the controllers and on nodes that run nothing.
-describe.skipIf(!hasKubectl())('kubectl runs workloads', { timeout: 60_000 }, () => {
+describe.skipIf(!hasKubectl())('kubectl runs workloads', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl(['--controllers=*', '--fake-nodes=3']);
-    await vi.waitFor(async () => expect(await kubectl.run('get', 'nodes', '-o', 'name')).not.toBe(''), {
-      timeout: 20_000,
-    });
+    await until(async () => expect(await kubectl.run('get', 'nodes', '-o', 'name')).not.toBe(''));
     await kubectl.run('wait', 'nodes', '--all', '--for=condition=Ready', patience);
   });
   afterAll(() => kubectl.server.stop());

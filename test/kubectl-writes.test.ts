@@ -241,7 +241,7 @@ spec: { template: { metadata: { labels: { app: few } }, spec: { containers: [{ n
       expect(await kubectl.fails('patch', 'cm', name, '--type=merge', '-p', more)).toContain(
         'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted',
       );
-      const waits = kubectl.start('delete', 'cm', name, `--cascade=${cascade}`, '--timeout=15s', '-v=6');
+      const waits = kubectl.start('delete', 'cm', name, `--cascade=${cascade}`, '--timeout=60s', '-v=6');
       await waits.until(/watch=true/);
       await kubectl.run('patch', 'cm', name, '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]');
       expect(await waits.ended).toBe(0);

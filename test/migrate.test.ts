@@ -31,7 +31,7 @@ async function run(command: string, flags: readonly string[], killAt?: string) {
   return { status: status as number | null, signal: signal as string | null, stdout, stderr };
 }
 
-describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () => {
+describe.skipIf(program === undefined)('orch migrate', () => {
   let etcd: TestEtcd;
   let folder: string;
   const started: RunningServer[] = [];

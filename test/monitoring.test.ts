@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../src/client/index.ts';
 import { declaredMetrics as metrics } from '../src/http/testing/declared-metrics.ts';
+import { until } from '../src/meta/testing/until.ts';
 import { systemClock } from '../src/server/clock.ts';
 import { createServer, type OrchServer, openMemoryStore } from '../src/server/index.ts';
 import { storeLink } from '../src/server/testing/store-link.ts';
@@ -201,7 +202,7 @@ async function startNarrow(): Promise<{
       link.become('refused');
       await send(server, 'POST', maps, metadata(`${round}-b`));
       link.become('up');
-      await vi.waitFor(async () => expect(await send(server, 'GET', '/readyz')).toBe('ok'), { timeout: 10_000 });
+      await until(async () => expect(await send(server, 'GET', '/readyz')).toBe('ok'));
     },
   };
 }

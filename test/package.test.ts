@@ -318,7 +318,7 @@ describe('the package', () => {
   const runProgram = (name: string, source: string) => {
     const cwd = linked();
     writeFileSync(join(cwd, name), source);
-    return execFileSync(process.execPath, [name], { cwd, timeout: 20_000, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(process.execPath, [name], { cwd, timeout: 100_000, encoding: 'utf8', stdio: 'pipe' });
   };
 
   it('can be loaded with require', () => {
@@ -386,7 +386,7 @@ describe('the packed package without its optional dependencies', () => {
     writeFileSync(join(folder, name), source);
     // Packages that are linked load others from this folder too.
     const flags = ['--preserve-symlinks', '--preserve-symlinks-main'];
-    return execFileSync(process.execPath, [...flags, name], { cwd: folder, timeout: 20_000, encoding: 'utf8' });
+    return execFileSync(process.execPath, [...flags, name], { cwd: folder, timeout: 100_000, encoding: 'utf8' });
   };
   const use = `
     testServer().then(async (server) => {

@@ -96,7 +96,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true',
   });
   const kubectl = async (...args: string[]) =>
-    (await promisify(execFile)('kubectl', args, { env: env(), timeout: 20_000 })).stdout;
+    (await promisify(execFile)('kubectl', args, { env: env(), timeout: 100_000 })).stdout;
   const fails = async (...args: string[]) => {
     const error: unknown = await kubectl(...args).then(
       (out) => new Error(`unexpected success: ${out}`),
@@ -121,7 +121,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it('streams any amount of stdin and stdout of a command', async () => {
     const sent = randomBytes(5 * 1024 * 1024);
-    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 60_000 });
+    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 100_000 });
     const pieces: Buffer[] = [];
     child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
     child.stdin.end(sent);
@@ -136,7 +136,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
   });
 
   it('lets kubectl fall back to SPDY when the kubelet does not support its WebSocket protocol', async () => {
-    const child = spawn('kubectl', ['port-forward', 'pod/web', ':80'], { env: env(), timeout: 20_000 });
+    const child = spawn('kubectl', ['port-forward', 'pod/web', ':80'], { env: env(), timeout: 100_000 });
     let told = '';
     child.stderr.on('data', (piece: Buffer) => {
       told += piece.toString();
@@ -149,7 +149,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
   it.skipIf(address === undefined)('reaches what runs in a pod through proxies', async () => {
     const path = `${pods}/web:${(web.address() as AddressInfo).port}/proxy/a/b?c=d`;
     expect(await kubectl('get', '--raw', path)).toBe(`GET /a/b?c=d from ${pods}/web`);
-    const child = spawn('kubectl', ['proxy', '--port=0'], { env: env(), timeout: 20_000 });
+    const child = spawn('kubectl', ['proxy', '--port=0'], { env: env(), timeout: 100_000 });
     const told = await new Promise<Buffer>((done) => child.stdout.once('data', done));
     const [, port] = /127\.0\.0\.1:(\d+)/.exec(told.toString()) ?? [];
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: 'x' });
@@ -158,7 +158,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
   });
 
   it('closes its connections when kubectl is killed', async () => {
-    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 });
+    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 100_000 });
     child.stdin.write('still here\n');
     await new Promise((done) => child.stdout.once('data', done));
     await expect.poll(() => agent.streams.size).toBe(1);
@@ -168,8 +168,8 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it('ends when the server shuts down', async () => {
     const children = [
-      spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 }),
-      spawn('kubectl', ['logs', '-f', 'web', '--limit-bytes=7'], { env: env(), timeout: 20_000 }),
+      spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 100_000 }),
+      spawn('kubectl', ['logs', '-f', 'web', '--limit-bytes=7'], { env: env(), timeout: 100_000 }),
     ];
     children[0]?.stdin.write('still here\n');
     await Promise.all(children.map(({ stdout }) => new Promise((done) => stdout.once('data', done))));

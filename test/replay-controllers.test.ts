@@ -31,9 +31,9 @@ afterAll(() => server.stop());
 const replayed = (scenario: Recorded) => replay(server, scenario);
 
 describe.concurrent('recorded exchanges match, but for the listed differences', () => {
-  it.each(recorded.filter((one) => !isAlone(one)))('$id', { timeout: 120_000 }, replayed);
+  it.each(recorded.filter((one) => !isAlone(one)))('$id', replayed);
 });
 
 describe('recorded exchanges of scenarios that run alone match, but for the listed differences', () => {
-  it.each(recorded.filter(isAlone))('$id', { timeout: 120_000 }, replayed);
+  it.each(recorded.filter(isAlone))('$id', replayed);
 });

@@ -31,7 +31,7 @@ afterAll(() => server.stop());
 const replayed = (scenario: Recorded) => replay(server, scenario);
 
 describe.concurrent('recorded exchanges match, but for the listed differences', () => {
-  it.each(recorded.filter((one) => !isAlone(one)))('$id', { timeout: 120_000 }, replayed);
+  it.each(recorded.filter((one) => !isAlone(one)))('$id', replayed);
 
   it('lists differences of recorded scenarios only', () => {
     const isRecorded = (id: string) => existsSync(join(folder, 'expected', `${id}.json`));
@@ -40,5 +40,5 @@ describe.concurrent('recorded exchanges match, but for the listed differences', 
 });
 
 describe('recorded exchanges of scenarios that run alone match, but for the listed differences', () => {
-  it.each(recorded.filter(isAlone))('$id', { timeout: 120_000 }, replayed);
+  it.each(recorded.filter(isAlone))('$id', replayed);
 });

@@ -109,7 +109,7 @@ async function fill(server: RunningServer) {
   return updated.body;
 }
 
-describe('orch rewrite', { timeout: 60_000 }, () => {
+describe('orch rewrite', () => {
   it('leaves no value of before in the data directory, and all objects with their versions', async () => {
     const server = await start();
     const kept = await fill(server);

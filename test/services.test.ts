@@ -1,7 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../src/meta/testing/until.ts';
 import { systemClock } from '../src/server/clock.ts';
 import {
   type ApiObject,
@@ -312,7 +313,7 @@ describe('repair', () => {
     expect(Buffer.from((await store.get(block)).entry?.value ?? []).toString()).toBe('10000');
     await store.commit([], [{ key: block, value: Buffer.from('2') }]);
     clock.advance(minutes(3));
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect(await addressNames(server)).toEqual(['10.0.0.1', '10.0.0.50', '10.0.0.62']);
       expect(Buffer.from((await store.get(block)).entry?.value ?? []).toString()).toBe('10000');
     });
@@ -330,7 +331,7 @@ describe('repair', () => {
     await server.client.create(addresses, address('10.0.0.60', 'odd'));
     await server.client.create(addresses, address('10.0.0.61', 'gone'));
     clock.advance(minutes(3));
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect(await addressNames(server)).toEqual(['10.0.0.1', '10.0.0.50', '10.0.0.60']);
       expect(Buffer.from((await store.get(block)).entry?.value ?? []).toString()).toBe('10002');
     });

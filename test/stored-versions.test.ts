@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../src/meta/testing/until.ts';
 import { openLmdbStore, type Store } from '../src/store/index.ts';
 import { drivenClock } from '../src/store/testing/driven-clock.ts';
 import { startEtcd, type TestEtcd } from '../src/store/testing/etcd.ts';
@@ -125,7 +126,7 @@ async function shownBy(server: RunningServer) {
   });
 }
 
-describe('objects that are stored in an older version', { timeout: 120_000 }, () => {
+describe('objects that are stored in an older version', () => {
   it('are counted by orch check, and stored in the storage version by StorageVersionMigrations', async () => {
     const data = await makeData('migrated-');
     const checked = run('check', `--data-dir=${data}`);
@@ -148,21 +149,18 @@ describe('objects that are stored in an older version', { timeout: 120_000 }, ()
       });
       expect(created.status).toBe(201);
     }
-    await vi.waitFor(
-      async () => {
-        const { body } = await server.request('GET', migrations);
-        const ends = body.items.map(({ status }: { status?: { conditions?: { type: string; status: string }[] } }) =>
-          (status?.conditions ?? []).map((condition) => [condition.type, condition.status]),
-        );
-        expect(ends).toEqual(
-          paths.map(() => [
-            ['Running', 'False'],
-            ['Succeeded', 'True'],
-          ]),
-        );
-      },
-      { timeout: 60_000, interval: 200 },
-    );
+    await until(async () => {
+      const { body } = await server.request('GET', migrations);
+      const ends = body.items.map(({ status }: { status?: { conditions?: { type: string; status: string }[] } }) =>
+        (status?.conditions ?? []).map((condition) => [condition.type, condition.status]),
+      );
+      expect(ends).toEqual(
+        paths.map(() => [
+          ['Running', 'False'],
+          ['Succeeded', 'True'],
+        ]),
+      );
+    });
     expect(await shownBy(server)).toEqual(before);
     await end(server);
     expect(await withStore(data, versionsIn)).toEqual(presentVersions);

@@ -42,20 +42,14 @@ describe('docs/testing.md', () => {
     expect(new Set(blocks.map(({ file }) => file)).size).toBe(blocks.length);
   });
 
-  it.each(tests.map(({ file, runner }) => [file, runner]))(
-    'shows %s, which passes under %s',
-    {
-      timeout: 120_000,
-    },
-    (file, runner) => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, commands[runner]?.(file) ?? [], {
-        cwd: project,
-        encoding: 'utf8',
-        timeout: 100_000,
-        env: { ...process.env, VITEST: undefined },
-      });
-      expect(status, stdout + stderr).toBe(0);
-      expect(stdout + stderr).toMatch(/(# pass [12]|ℹ pass [12]|1 passed)\b/);
-    },
-  );
+  it.each(tests.map(({ file, runner }) => [file, runner]))('shows %s, which passes under %s', (file, runner) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, commands[runner]?.(file) ?? [], {
+      cwd: project,
+      encoding: 'utf8',
+      timeout: 100_000,
+      env: { ...process.env, VITEST: undefined },
+    });
+    expect(status, stdout + stderr).toBe(0);
+    expect(stdout + stderr).toMatch(/(# pass [12]|ℹ pass [12]|1 passed)\b/);
+  });
 });

@@ -67,8 +67,7 @@ describe('compressBody', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(taken.pieces).toBeLessThan(20);
     await reader.return?.();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(taken.ended).toBe(true);
+    await expect.poll(() => taken.ended).toBe(true);
   });
 
   it('forwards an error of the source', async () => {

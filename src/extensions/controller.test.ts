@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiObject, JsonObject } from '../meta/index.ts';
+import { until } from '../meta/testing/until.ts';
 import { createRegistry, type Registry, type Target } from '../registry/index.ts';
 import { failure, how, names, optionsOf, remove } from '../registry/testing/fixtures.ts';
 import { builtinResources } from '../resources/index.ts';
@@ -105,7 +106,7 @@ describe('a definition', () => {
     const { object } = await define(definition('alpha', { shortNames: ['alp'] }));
     expect(serves('alphas')).toBe(true);
     expect(JSON.parse(object?.bytes ?? '')).toMatchObject({ status: { conditions: null, storedVersions: ['v1'] } });
-    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toEqual([accepted, established]));
+    await expect.poll(() => conditions('alphas.ref.example.com')).toEqual([accepted, established]);
     const { status, metadata } = await read('alphas.ref.example.com');
     expect(status).toMatchObject({
       acceptedNames: { plural: 'alphas', singular: 'alpha', kind: 'Alpha', listKind: 'AlphaList', shortNames: ['alp'] },
@@ -140,7 +141,7 @@ describe('a definition', () => {
       (await registry.watch(target('ref.example.com', 'alphas'), optionsOf({})))[Symbol.asyncIterator]();
     const events = await watch();
     const first = events.next();
-    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toHaveLength(2));
+    await expect.poll(() => conditions('alphas.ref.example.com')).toHaveLength(2);
     await patch('alphas.ref.example.com', { metadata: { labels: { a: 'b' } } });
     await make('alphas', 'a');
     expect(await first).toMatchObject({ done: false, value: [{ type: 'ADDED' }] });
@@ -154,12 +155,12 @@ describe('a definition', () => {
     const made = definition('alpha', {}, { group: 'ref.k8s.io' });
     const annotations = { 'api-approved.kubernetes.io': 'unapproved, a test' };
     await define({ ...made, metadata: { name: 'alphas.ref.k8s.io', annotations } });
-    await vi.waitFor(async () =>
-      expect((await conditions('alphas.ref.k8s.io')).at(-1)).toEqual([
+    await expect
+      .poll(async () => (await conditions('alphas.ref.k8s.io')).at(-1))
+      .toEqual([
         ...['KubernetesAPIApprovalPolicyConformant', 'False', 'UnapprovedAnnotation'],
         'not approved: "unapproved, a test"',
-      ]),
-    );
+      ]);
   });
 });
 
@@ -180,15 +181,15 @@ describe('names', () => {
       await define(definition('alpha', { shortNames: ['alp'] }));
       await define(definition('beta', given));
       expect([serves('alphas'), serves('betas')]).toEqual([true, false]);
-      await vi.waitFor(async () =>
-        expect(await conditions('betas.ref.example.com')).toEqual([
+      await expect
+        .poll(() => conditions('betas.ref.example.com'))
+        .toEqual([
           ['NamesAccepted', 'False', reason, message],
           ['Established', 'False', 'NotAccepted', 'not all names are accepted'],
-        ]),
-      );
+        ]);
       await undefine('alphas.ref.example.com');
-      await vi.waitFor(() => expect([serves('alphas'), serves('betas')]).toEqual([false, true]));
-      await vi.waitFor(async () => expect(await conditions('betas.ref.example.com')).toEqual([accepted, established]));
+      await expect.poll(() => [serves('alphas'), serves('betas')]).toEqual([false, true]);
+      await expect.poll(() => conditions('betas.ref.example.com')).toEqual([accepted, established]);
     });
   }
 
@@ -196,19 +197,14 @@ describe('names', () => {
     const { define, patch, registry, conditions } = await serve();
     await define(definition('alpha', { shortNames: ['alp'] }));
     await define(definition('beta', { shortNames: ['bet'] }));
-    await vi.waitFor(async () => expect(await conditions('betas.ref.example.com')).toEqual([accepted, established]));
+    await expect.poll(() => conditions('betas.ref.example.com')).toEqual([accepted, established]);
     await patch('betas.ref.example.com', { spec: { names: { shortNames: ['alp'] } } });
     expect(registry.find('ref.example.com', 'v1', 'betas')?.definition.shortNames).toEqual(['bet']);
-    await vi.waitFor(async () =>
-      expect(await conditions('betas.ref.example.com')).toEqual([
-        ['NamesAccepted', 'False', 'ShortNamesConflict', '"alp" is already in use'],
-        established,
-      ]),
-    );
+    await expect
+      .poll(() => conditions('betas.ref.example.com'))
+      .toEqual([['NamesAccepted', 'False', 'ShortNamesConflict', '"alp" is already in use'], established]);
     await patch('alphas.ref.example.com', { spec: { names: { shortNames: ['alf'] } } });
-    await vi.waitFor(() =>
-      expect(registry.find('ref.example.com', 'v1', 'betas')?.definition.shortNames).toEqual(['alp']),
-    );
+    await expect.poll(() => registry.find('ref.example.com', 'v1', 'betas')?.definition.shortNames).toEqual(['alp']);
   });
 });
 
@@ -216,7 +212,7 @@ describe('the deletion of a definition', () => {
   it('deletes its objects, waits for their finalizers, and refuses to create others', async () => {
     const { define, undefine, make, serves, conditions, read, registry, target, clock } = await serve();
     await define(definition('alpha'));
-    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toHaveLength(2));
+    await expect.poll(() => conditions('alphas.ref.example.com')).toHaveLength(2);
     for (let i = 0; i < 40; i++) await make('alphas', `a${i}`);
     await make('alphas', 'held', { finalizers: ['example.com/hold'] });
     const { object } = await undefine('alphas.ref.example.com');
@@ -232,18 +228,18 @@ describe('the deletion of a definition', () => {
     expect(await failure(make('alphas', 'late'))).toMatchObject({ code: 405 });
     const at = target('ref.example.com', 'alphas', { namespace: 'ns' });
     const left = async () => [...(await registry.list(at, {})).items].map(({ name }) => name);
-    await vi.waitFor(async () => expect(await left()).toEqual(['held']));
+    await expect.poll(() => left()).toEqual(['held']);
     expect((await conditions('alphas.ref.example.com')).at(-1)).toEqual([
       ...['Terminating', 'True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'],
     ]);
     clock.advance(60_000);
-    await vi.waitFor(async () =>
-      expect((await conditions('alphas.ref.example.com')).at(-1)?.[2]).toBe('InstanceDeletionCheck'),
-    );
+    await expect
+      .poll(async () => (await conditions('alphas.ref.example.com')).at(-1)?.[2])
+      .toBe('InstanceDeletionCheck');
     expect(serves('alphas')).toBe(true);
     const patch = { metadata: { finalizers: null } };
     await registry.write({ ...at, name: 'held' }, { verb: 'patch', format: 'merge', patch }, how);
-    await vi.waitFor(async () => {
+    await until(async () => {
       clock.advance(5_000);
       expect(await failure(read('alphas.ref.example.com'))).toMatchObject({ code: 404 });
     });
@@ -253,7 +249,7 @@ describe('the deletion of a definition', () => {
   it('goes on after a restart, and is done once by two servers', async () => {
     const one = await serve();
     await one.define(definition('alpha'));
-    await vi.waitFor(async () => expect(await one.conditions('alphas.ref.example.com')).toHaveLength(2));
+    await expect.poll(() => one.conditions('alphas.ref.example.com')).toHaveLength(2);
     await one.make('alphas', 'held', { finalizers: ['example.com/hold'] });
     await one.undefine('alphas.ref.example.com');
     await one.stop();
@@ -262,7 +258,7 @@ describe('the deletion of a definition', () => {
     const at = two.target('ref.example.com', 'alphas', { namespace: 'ns', name: 'held' });
     const patch = { metadata: { finalizers: null } };
     await two.registry.write(at, { verb: 'patch', format: 'merge', patch }, how);
-    await vi.waitFor(async () => {
+    await until(async () => {
       for (const { clock } of [two, three]) clock.advance(5_000);
       expect(await failure(two.read('alphas.ref.example.com'))).toMatchObject({ code: 404 });
       expect([two.serves('alphas'), three.serves('alphas')]).toEqual([false, false]);
@@ -276,7 +272,7 @@ describe('the deletion of a definition', () => {
     await make('alphas', 'a');
     await define(definition('beta', { singular: 'alphas' }));
     await undefine('betas.ref.example.com');
-    await vi.waitFor(async () => expect(await failure(read('betas.ref.example.com'))).toMatchObject({ code: 404 }));
+    await expect.poll(() => failure(read('betas.ref.example.com'))).toMatchObject({ code: 404 });
     expect(serves('alphas')).toBe(true);
     expect(await registry.objects.list('alphas.ref.example.com', '', true)).toHaveLength(1);
   });
@@ -286,7 +282,7 @@ describe('the deletion of a definition', () => {
     await define(definition('alpha'));
     await make('alphas', 'a');
     await undefine('alphas.ref.example.com');
-    await vi.waitFor(async () => expect(await failure(read('alphas.ref.example.com'))).toMatchObject({ code: 404 }));
+    await expect.poll(() => failure(read('alphas.ref.example.com'))).toMatchObject({ code: 404 });
     await define(definition('alpha'));
     expect(serves('alphas')).toBe(true);
     expect(await make('alphas', 'a')).toMatchObject({ created: true });
@@ -298,8 +294,8 @@ describe('servers over one store', () => {
     const one = await serve();
     const two = await serve(one.store);
     const { object } = await one.define(definition('alpha'));
-    await vi.waitFor(() => expect(two.serves('alphas')).toBe(true));
-    await vi.waitFor(async () => expect(await two.conditions('alphas.ref.example.com')).toHaveLength(2));
+    await expect.poll(() => two.serves('alphas')).toBe(true);
+    await expect.poll(() => two.conditions('alphas.ref.example.com')).toHaveLength(2);
     const { metadata } = await one.read('alphas.ref.example.com');
     for (let i = 0; i < 10; i++) await turn();
     expect((await two.read('alphas.ref.example.com')).metadata.resourceVersion).toBe(metadata.resourceVersion);
@@ -315,12 +311,12 @@ describe('servers over one store', () => {
       two.define(definition('beta', { kind: 'Alpha', listKind: 'BetaList' })),
     ]);
     const served = (server: typeof one) => [server.serves('alphas'), server.serves('betas')];
-    await vi.waitFor(() => {
+    await until(() => {
       expect(served(one).filter(Boolean)).toHaveLength(1);
       expect([served(two), served(three)]).toEqual([served(one), served(one)]);
     });
     const loser = served(one)[0] ? 'betas.ref.example.com' : 'alphas.ref.example.com';
-    await vi.waitFor(async () => expect((await three.conditions(loser))[0]?.[2]).toBe('KindConflict'));
+    await expect.poll(async () => (await three.conditions(loser))[0]?.[2]).toBe('KindConflict');
     const four = await serve(one.store);
     expect(served(four)).toEqual(served(one));
   });
@@ -332,12 +328,12 @@ describe('servers over one store', () => {
     const resources = one.registry.resources.length;
     for (let round = 0; round < 20; round++) {
       await one.define(definition('alpha'));
-      await vi.waitFor(() => expect(two.serves('alphas')).toBe(true));
+      await expect.poll(() => two.serves('alphas')).toBe(true);
       await Promise.all([one, two].flatMap((server, i) => [0, 1].map((j) => server.make('alphas', `a${i}${j}`))));
       await (round % 2 === 0 ? one : two).undefine(name);
-      await vi.waitFor(async () => expect(await failure(two.read(name))).toMatchObject({ code: 404 }));
+      await expect.poll(() => failure(two.read(name))).toMatchObject({ code: 404 });
       expect((await one.store.list({ prefix: '/ref.example.com/alphas/' })).entries).toEqual([]);
-      await vi.waitFor(() => expect([one.serves('alphas'), two.serves('alphas')]).toEqual([false, false]));
+      await expect.poll(() => [one.serves('alphas'), two.serves('alphas')]).toEqual([false, false]);
     }
     expect([one.registry.resources.length, one.reports, two.reports]).toEqual([resources, [], []]);
   });
@@ -347,7 +343,7 @@ describe('servers over one store', () => {
     const two = await serve(one.store);
     const stored = (name: string) => ['v1', 'v2'].map((each) => version(each, { storage: each === name }));
     await one.define(definition('alpha', {}, { versions: stored('v1') }));
-    await vi.waitFor(() => expect(two.serves('alphas', 'v2')).toBe(true));
+    await expect.poll(() => two.serves('alphas', 'v2')).toBe(true);
     const name = 'alphas.ref.example.com';
     const writes = Array.from({ length: 60 }, async (_, i) => {
       for (let j = 0; j < i; j++) await turn();

@@ -4,7 +4,8 @@ import { createServer, request as send } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { until } from '../../src/meta/testing/until.ts';
 import type { OrchServer } from '../../src/server/server.ts';
 import { frontProxyFlags, registration, servingCertificate } from './front-proxy.ts';
 import { startWith } from './start.ts';
@@ -129,7 +130,7 @@ export class Extension {
       const { body } = await front.request('GET', path);
       expect(body.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Available', status }));
     };
-    await vi.waitFor(isReached, { timeout: 20_000, interval: 50 });
+    await until(isReached);
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, startServer } from './server.ts';
 
 /** Timeout of a call of kubectl (ms). */
-const callMs = 20_000;
+const callMs = 100_000;
 
 /** A real kubectl against the real command in the spelling that it knows. Calls start in a folder of their own. */
 export interface Kubectl {

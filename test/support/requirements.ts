@@ -22,7 +22,7 @@ function meets(present: boolean, remedy: string): boolean {
 
 /** Whether a program is installed. */
 export const hasProgram = (name: string, ...versionCommand: string[]): boolean =>
-  meets(spawnSync(name, versionCommand, { timeout: 10_000 }).status === 0, `install ${name} and put it on the PATH`);
+  meets(spawnSync(name, versionCommand, { timeout: 100_000 }).status === 0, `install ${name} and put it on the PATH`);
 
 /** The path of an etcd; undefined where there is none. */
 export function etcdPath(): string | undefined {

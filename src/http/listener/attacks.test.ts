@@ -243,7 +243,7 @@ describe('connections', () => {
       const listener = await start(slow, { keepAliveMs: 100 });
       if (protocol === 'h2') expect(await get2(connect2(listener.port), '/').status).toBe(200);
       else expect(await received(await raw(listener.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'))).toMatch(/ 200 OK/);
-      await expect.poll(() => listener.connections, { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => listener.connections).toBe(0);
     },
   );
 
@@ -440,7 +440,7 @@ it('a connection that makes no progress is closed, whatever the flow-control win
   await expect.poll(() => listener.connections).toBe(1);
   // The engine has no other way to stop reading under a session.
   (socket as unknown as { _handle: { readStop(): void } })._handle.readStop();
-  await expect.poll(() => listener.connections, { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => listener.connections).toBe(0);
 });
 
 describe('a seat', () => {

@@ -375,8 +375,8 @@ describe('misbehaving clients', () => {
         stream.on('error', () => {});
         stream.pause();
       }
-      await expect.poll(() => left, { timeout: 5_000 }).toBe(1);
-      await expect.poll(() => listener.connections, { timeout: 5_000 }).toBe(0);
+      await expect.poll(() => left).toBe(1);
+      await expect.poll(() => listener.connections).toBe(0);
     },
   );
 

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type HookCall, startHook } from '../../../test/support/hook.ts';
 import { VirtualClock } from '../../meta/index.ts';
+import { until } from '../../meta/testing/until.ts';
 import { silentLog } from '../dependencies.ts';
 import { createServer, type OrchServer } from '../server.ts';
 
@@ -160,7 +161,7 @@ describe('a configuration of authorizers', () => {
     const server = await serverOfFile(configuration(using, rbac), { clock });
     const write = async (text: string, status: 'success' | 'failure', count: number) => {
       written('authorization.json', text);
-      await vi.waitFor(async () => {
+      await until(async () => {
         await clock.advance(60_000, async () => {
           for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
         });

@@ -6,10 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inProcessTransport } from '../../client/index.ts';
 import { makeCertificates } from '../../http/testing/fixture.ts';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { until } from '../../meta/testing/until.ts';
 import { createServer, type OrchServer } from '../index.ts';
 import { compactToken, encodePart, type Signer, signers } from '../testing/compact-token.ts';
 
@@ -88,7 +89,7 @@ beforeAll(async () => {
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bot' } },
   );
   accountUid = account.metadata.uid ?? '';
-  await vi.waitFor(async () => expect(await userOf(byProvider())).toBe('jane'));
+  await until(async () => expect(await userOf(byProvider())).toBe('jane'));
 });
 afterAll(async () => {
   await server.close();

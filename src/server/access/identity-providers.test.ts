@@ -5,11 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { inProcessTransport } from '../../client/index.ts';
 import { parseYaml } from '../../codec/index.ts';
 import { makeCertificates } from '../../http/testing/fixture.ts';
 import { VirtualClock } from '../../meta/index.ts';
+import { until } from '../../meta/testing/until.ts';
 import { silentLog } from '../dependencies.ts';
 import { createServer, type OrchServer } from '../server.ts';
 
@@ -50,7 +51,6 @@ async function startProvider() {
 }
 
 /** A busy machine takes its time. */
-const patient = { timeout: 30_000 };
 
 const username = { claim: 'sub', prefix: '' };
 const jwt = (url: string, more: object = {}) => ({
@@ -128,7 +128,7 @@ describe('a file of identity providers', () => {
       ),
     );
     const two = { groups: ['a'], id: 'u', tenant: 't' };
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect(await whoIs(server, await tokenOf(`${base}/one`))).toEqual({
         username: 'jane',
         groups: ['system:authenticated'],
@@ -139,7 +139,7 @@ describe('a file of identity providers', () => {
         groups: ['a', 'system:authenticated'],
         extra: { 'example.com/tenant': ['t'] },
       });
-    }, patient);
+    });
     const bad = await tokenOf(`${base}/two`, { ...two, tenant: 'bad' });
     expect(await whoIs(server, bad)).toBeUndefined();
     expect(await review(server, bad)).toMatchObject({ error: expect.stringContaining('this tenant is closed') });
@@ -153,7 +153,7 @@ describe('a file of identity providers', () => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (...line: readonly unknown[]) => void warnings.push(line) };
     const server = await serverOfFile(configuration(jwt('', { issuer: elsewhere })), {}, { log });
-    await vi.waitFor(() => expect(JSON.stringify(warnings)).toContain(`it names itself \\"${base}/one\\"`), patient);
+    await expect.poll(() => JSON.stringify(warnings)).toContain(`it names itself \\"${base}/one\\"`);
     expect(asked).toContain('/one/.well-known/openid-configuration');
     expect(await isKnown(server, await tokenOf('https://one.example.com'))).toBe(false);
   });
@@ -247,12 +247,12 @@ describe('a changed file of identity providers', () => {
     const server = await serverOfFile(text, {}, { clock });
     /** Lets time pass until a condition holds. */
     const pass = (condition: () => Promise<void>) =>
-      vi.waitFor(async () => {
+      until(async () => {
         await clock.advance(10_000, async () => {
           for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
         });
         await condition();
-      }, patient);
+      });
     const reloads = async (status: string): Promise<number> => {
       const { body } = await server.client.request({ method: 'GET', url: '/metrics', headers: {} });
       let metrics = '';

@@ -2,10 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type SigningKey, signingKey, signSecretToken } from '../../auth/index.ts';
 import { inProcessTransport } from '../../client/index.ts';
 import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
+import { until } from '../../meta/testing/until.ts';
 import { openMemoryStore, type Store } from '../../store/index.ts';
 import { storeWith } from '../../store/testing/store-with.ts';
 import { Backend } from '../backend.ts';
@@ -192,7 +193,7 @@ describe('the keys of service account tokens', () => {
       stringData: { token },
     });
     expect(await whoIs(server, token)).toBe('system:serviceaccount:default:bot');
-    await vi.waitFor(async () => {
+    await until(async () => {
       const { metadata: now } = await server.client.get<ApiObject>({ ...secrets, name: 'bot-token' });
       expect(now.labels?.['kubernetes.io/legacy-token-last-used']).toMatch(/^\d{4}-\d\d-\d\d$/);
     });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../../meta/index.ts';
+import { until } from '../../meta/testing/until.ts';
 import type { Resource } from '../../registry/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
@@ -81,7 +82,7 @@ describe('the service reconciler', () => {
     await client.patch(endpoints, 'merge', { metadata: { labels }, subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] });
     clock.advance(10_000);
     const addresses = [{ ip: '192.0.2.7' }];
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect(await client.get(slice)).toMatchObject({ endpoints: [{ addresses: ['192.0.2.7'] }] });
       // Labels of other writers are kept.
       expect(await client.get(endpoints)).toMatchObject({ metadata: { labels }, subsets: [{ addresses }] });
@@ -90,10 +91,10 @@ describe('the service reconciler', () => {
     await client.patch(service, 'merge', { spec: { sessionAffinity: 'ClientIP' } });
     await client.delete(slice);
     clock.advance(10_000);
-    await vi.waitFor(() => client.get(slice));
+    await until(() => client.get(slice));
     expect(await client.get(service)).toMatchObject({ spec: { sessionAffinity: 'ClientIP' } });
     await client.delete(service);
-    await vi.waitFor(async () => {
+    await until(async () => {
       clock.advance(10_000);
       expect((await client.get<ApiObject>(service))['spec']).toEqual(spec);
       expect(await client.get(endpoints)).toMatchObject({ subsets: [{ addresses }] });

@@ -2,6 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../../meta/index.ts';
+import { settled } from '../../meta/testing/settled.ts';
+import { until } from '../../meta/testing/until.ts';
 import { issueCertificate } from '../../pki/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
@@ -55,10 +57,10 @@ const list = async ({ client }: Started, place: typeof leases | typeof apiServic
 /** Waits for the self-registration after the start. */
 async function settle(started: Started, seconds = 1): Promise<void> {
   started.clock.advance(seconds * 1000);
-  await vi.waitFor(async () => expect(await list(started, leases)).not.toEqual([]));
+  await expect.poll(() => list(started, leases)).not.toEqual([]);
   // Three reads and writes in sequence.
   for (let i = 0; i < 3; i++) await delivered();
-  for (let i = 0; i < 200; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+  await settled(200);
 }
 const specs = async (started: Started) =>
   Object.fromEntries((await list(started, apiServices)).map(({ metadata, spec }) => [metadata.name, spec]));
@@ -156,7 +158,7 @@ describe('the APIServices of the server', () => {
     clock.advance(1000);
     const place = { apiVersion: 'apiregistration.orch.io/v1', resource: 'apiservices', name: 'v1.networking.orch.io' };
     const labels = { 'kube-aggregator.orch.io/automanaged': 'onstart' };
-    await vi.waitFor(async () => expect(await client.get(place)).toMatchObject({ metadata: { labels } }));
+    await expect.poll(() => client.get(place)).toMatchObject({ metadata: { labels } });
   });
 });
 
@@ -231,9 +233,7 @@ describe('the config map of client authorities', () => {
     await settle(started);
     await expect(started.client.get(authorities)).rejects.toMatchObject({ code: 404 });
     await started.server.listen();
-    await vi.waitFor(async () =>
-      expect(certificates(await started.client.get(authorities))).toEqual(['CN=kubernetes-ca']),
-    );
+    await expect.poll(async () => certificates(await started.client.get(authorities))).toEqual(['CN=kubernetes-ca']);
   });
 
   it('keeps unexpired authorities and names of other servers, and removes other keys', async () => {
@@ -249,7 +249,7 @@ describe('the config map of client authorities', () => {
     const { apiVersion, namespace, name } = authorities;
     await started.client.create(configMaps, { apiVersion, kind: 'ConfigMap', metadata: { name, namespace }, data });
     await started.server.listen();
-    await vi.waitFor(async () => {
+    await until(async () => {
       const found = await started.client.get<ApiObject>(authorities);
       expect(certificates(found)).toEqual(['CN=other', 'CN=kubernetes-ca']);
       expect(found['data']).toEqual({

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { startHook } from '../../../test/support/hook.ts';
 import type { ByteString } from '../../meta/index.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
@@ -63,7 +63,7 @@ it('refuses responses of one webhook that are more than half of what is received
       .postTo(registration, 16)(body, 60_000)
       .catch((error: Error) => reasons.push(error.message)),
   );
-  await vi.waitFor(() => expect(reasons).not.toEqual([]), { timeout: 60_000 });
+  await expect.poll(() => reasons).not.toEqual([]);
   expect(reasons[0]).toContain('too many bytes of responses of webhooks are arriving');
   expect(await made.postTo(other.registration, 16)(body, 60_000)).toHaveLength(9);
   made.close();

@@ -35,7 +35,7 @@ async function entriesOf(snapshot: StoreSnapshot): Promise<LeasedEntry[]> {
   return entries.map((entry) => ({ ...entry, value: Buffer.from(entry.value) }));
 }
 
-describe.skipIf(program === undefined)('copies from and to etcd', { timeout: 60_000 }, () => {
+describe.skipIf(program === undefined)('copies from and to etcd', () => {
   let etcd: TestEtcd;
   let folder: string;
   beforeAll(async () => {

@@ -122,7 +122,7 @@ function expectedAt(commits: Recording['commits'], at: number): string[] {
 const revisions = async (store: Store) =>
   (await store.list({ prefix: '' })).entries.map(({ key, revision }) => `${key} ${revision}`).toSorted();
 
-test('no answered commit is lost, and none is there in part, wherever power is cut', { timeout: 120_000 }, async () => {
+test('no answered commit is lost, and none is there in part, wherever power is cut', async () => {
   const seed = Number(process.env['STORE_CRASH_SEED'] ?? Date.now() % 2 ** 31);
   const random = generator(seed);
   const directory = mkdtempSync(join(tmpdir(), 'store-power-'));

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type VitestPluginContext } from 'vitest/node';
 import { durations, fileOf } from './scripts/test-durations.mjs';
-import { isMine } from './scripts/test-turns.mjs';
+import { isMine, isNewest } from './scripts/test-turns.mjs';
 import { pathWithKubectl } from './test/support/kubectl-path.ts';
 
 const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
@@ -45,17 +45,36 @@ const slowSteps = {
 /** Modules that the cache of transformed modules leaves out: what a plugin makes of them depends on more than their text. */
 const uncached = ['/src/http/codecs/yaml-thread.ts', '/src/store/index.ts', '/src/meta/scheduler.ts'];
 
-/** The rooms that use what differs between versions of Node: sockets, files, threads, cryptography, compression. */
+const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8');
+
+/** What differs between versions of Node: sockets, files, threads, cryptography, compression. */
+const nodeApi = /from 'node:(?:child_process|crypto|dns|fs|https?|http2|net|stream|tls|v8|worker_threads|zlib)\b/;
 const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|store|tracing)\//;
 
-/** The files that run on one Node where several versions of Node run the tests: the longest, and those outside these rooms. */
-const onOneNode = files
-  // The scenarios of attacks are shared out by themselves.
-  .filter((file) => file !== 'test/abuse.test.ts' && (secondsOf(file) > 0 || !nodeRooms.test(file)))
-  .sort((a, b) => secondsOf(b) - secondsOf(a));
+/** Whether a test of these rooms, or the module that it tests, imports such a part of Node. */
+const usesNode = (file: string) =>
+  nodeRooms.test(file) &&
+  [file, file.replace('.test.ts', '.ts')].some(
+    (path) => existsSync(join(import.meta.dirname, path)) && nodeApi.test(read(path)),
+  );
 
-const mine = files.filter((file) => !onOneNode.includes(file) || isMine(onOneNode.indexOf(file)));
-const isolated = mine.filter((file) => processWide.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
+/**
+ * Where several versions of Node run the tests, a test that uses Node runs on each, one that only computes on the newest, and
+ * a long one that uses Node, or starts servers, on one of them.
+ */
+const sharedOut = files
+  // The scenarios of attacks are shared out by themselves.
+  .filter(
+    (file) => file !== 'test/abuse.test.ts' && (file.startsWith('test/') || (usesNode(file) && secondsOf(file) > 0)),
+  )
+  .sort((a, b) => secondsOf(b) - secondsOf(a));
+const runsHere = (file: string) => {
+  const place = sharedOut.indexOf(file);
+  return place < 0 ? isNewest || file === 'test/abuse.test.ts' || usesNode(file) : isMine(place);
+};
+
+const mine = files.filter(runsHere);
+const isolated = mine.filter((file) => processWide.test(read(file)));
 const shared = mine.filter((file) => !isolated.includes(file));
 
 /**

@@ -1,7 +1,7 @@
 // npm test [-- --nodes=20,22,24] [--durations] [FILTER…]: what npm run check -- --all checks, then every test: on this Node, or
-// on the newest release of each that is named. The longest test files, and those outside the rooms that use Node, run on one of
-// the Nodes, most of them on the newest (scripts/test-turns.mjs), all others on each. Filters go to the test runner; what they
-// select runs on each Node. --durations writes how long the test files took to test/durations.json.
+// on the newest release of each that is named. Tests that use Node run on each, and those that only compute on the newest; long
+// ones that use Node, or start servers, run on one, most of them on the newest (vitest.config.ts). Filters go to the test
+// runner; what they select runs on each Node. --durations writes how long the test files took to test/durations.json.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
 

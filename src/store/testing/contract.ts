@@ -7,11 +7,8 @@ import { readCases } from './read-cases.ts';
 import { type OpenedStore, toolsFor } from './tools.ts';
 import { watchCases } from './watch-cases.ts';
 
-/**
- * The contract suite, run against every driver. `open` opens a new store for each case. `leases`: whether the cases of
- * leases run, most of which wait for them to expire.
- */
-export function storeContract(name: string, open: () => Promise<OpenedStore>, { leases = true } = {}): void {
+/** The contract suite, run against every driver. `open` opens a new store for each case. */
+export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
   describe(`store contract: ${name}`, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
@@ -24,7 +21,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, { 
     keyCases(tools);
     commitCases(tools);
     watchCases(tools);
-    if (leases) leaseCases(tools);
+    leaseCases(tools);
     lifetimeCases(tools);
   });
 }

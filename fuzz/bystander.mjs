@@ -1,10 +1,12 @@
 // Another client of a server under attack, in a process of its own. It asks for `/livez` every 10 ms, reads and writes an
-// object every 50 ms, each over a connection that it keeps, and asks a bare server in the rhythm of `/livez`. What a
-// request takes beyond the waits for the bare server at the same time, and beyond the time in which the thread of the server
-// or that of this process was ready to run but another process had the processor, is what the server made it wait.
+// object every 50 ms, each over a connection that it keeps, and asks a bare server in the rhythm of `/livez`. During a short
+// attack it waits longer between requests. What a request takes beyond the waits for the bare server at the same time, and
+// beyond the time in which the thread of the server or that of this process was ready to run but another process had the
+// processor, is what the server made it wait.
 //
 // Its argument is a BystanderJob (bystander.ts). It sends `ready` once each request has been answered. Between the messages
-// `begin` and `end` it sends its requests; after the last response it sends a BystanderReport.
+// `{ pace }`, which it answers with `begun`, and `end` it sends its requests; after the last response it sends a
+// BystanderReport.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -40,6 +42,8 @@ function schedule(processId) {
 /** @type {string[]} */
 let faults = [];
 let over = true;
+/** How many times as long as in its rhythm it waits between requests. */
+let pace = 1;
 
 /** Asks one server for one thing, again and again, over one connection. */
 class Asker {
@@ -99,7 +103,7 @@ class Asker {
 
   async go() {
     for (let i = 1; !over && faults.length < mostFaults; i++) {
-      const next = performance.now() + this.#rhythm.every;
+      const next = performance.now() + this.#rhythm.every * pace;
       await this.once(i);
       // Also after a long wait, so that an error that comes at once is not repeated at once.
       await sleep(Math.max(1, next - performance.now()));
@@ -157,10 +161,13 @@ await Promise.all(all.map((asker) => asker.once(0)));
 process.on('disconnect', () => process.exit(1));
 process.send?.('ready');
 for (;;) {
-  await once(process, 'message');
+  const [begin] = await once(process, 'message');
+  pace = begin.pace;
   over = false;
   faults = [];
   for (const asker of all) asker.waits = [];
+  await Promise.all(all.map((asker) => asker.once(0)));
+  process.send?.('begun');
   const going = Promise.all(all.map((asker) => asker.go()));
   await once(process, 'message');
   over = true;

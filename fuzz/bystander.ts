@@ -32,8 +32,8 @@ export interface BystanderReport {
 
 /** Another client of a server, in a process of its own. */
 export interface Bystander {
-  /** Starts its requests. */
-  begin(): void;
+  /** Starts its requests, `pace` times as long after each other as in its rhythm. Resolves once the first are answered. */
+  begin(pace: number): Promise<void>;
   /** Ends its requests; resolves once all of them have been answered. */
   end(): Promise<BystanderReport>;
   /** Ends the process at once. */
@@ -57,7 +57,11 @@ export async function startBystander(
   const message = () => Promise.race([new Promise<unknown>((resolve) => child.once('message', resolve)), ended]);
   await message();
   return {
-    begin: () => void child.send('begin'),
+    begin: async (pace) => {
+      const begun = message();
+      child.send({ pace });
+      await begun;
+    },
     end: () => {
       const report = message();
       child.send('end');

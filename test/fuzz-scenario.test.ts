@@ -9,27 +9,26 @@ const scenario = (attack: Scenario['attack']): Scenario => ({ name: 'harm', titl
 
 it('a scenario in which the server computes for a second in one turn fails by what another client waits', async () => {
   const { faults } = await play(
-    scenario(async ({ server }) => void (await server.hold())),
+    // What a busy machine adds is subtracted from a wait, and may hide one of them.
+    scenario(async ({ server }) => {
+      for (let i = 0; i < 3; i++) await server.hold();
+    }),
     false,
   );
   expect(faults.join('\n')).toMatch(/meanwhile GET \/livez of another client waits for \d+ ms/);
-}, 60_000);
+});
 
 const tellsComputed = platformHas(process.platform === 'linux', 'only Linux tells how long a thread has run');
 
-it.skipIf(!tellsComputed)(
-  'a scenario in which the server gets no processor passes',
-  async () => {
-    const { faults } = await play(
-      scenario(async ({ server: { pid } }) => {
-        process.kill(pid, 'SIGSTOP');
-        await sleep(1_000);
-        process.kill(pid, 'SIGCONT');
-        await sleep(100);
-      }),
-      false,
-    );
-    expect(faults).toEqual([]);
-  },
-  60_000,
-);
+it.skipIf(!tellsComputed)('a scenario in which the server gets no processor passes', async () => {
+  const { faults } = await play(
+    scenario(async ({ server: { pid } }) => {
+      process.kill(pid, 'SIGSTOP');
+      await sleep(1_000);
+      process.kill(pid, 'SIGCONT');
+      await sleep(100);
+    }),
+    false,
+  );
+  expect(faults).toEqual([]);
+});

@@ -22,6 +22,8 @@ export interface Outcome {
 
 /** Memory growth that is allowed after an attack (bytes), for bounded caches and compiled code. */
 const mostLeft = 64 * 1024 * 1024;
+/** During a short attack the other client asks this many times more rarely, far more often than a request may take. */
+const shortPace = 4;
 const settleMs = 500;
 const settleTimes = 20;
 
@@ -77,7 +79,7 @@ export async function playAgainst(
   try {
     const before = await server.memory();
     await server.longestTurn();
-    bystander.begin();
+    await bystander.begin(full ? 1 : shortPace);
     const turns: number[] = [];
     const longestTurn = async () => {
       turns.push(await server.longestTurn());

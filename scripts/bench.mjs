@@ -28,7 +28,7 @@ function covers({ index, inlineValue }, at) {
 
 build();
 if (typeof options.against === 'string') process.exit(compare(options.against, Number(options.alternations)));
-process.exit(run('bench', 'bench/run.mjs', flags));
+process.exit(await run({ name: 'bench', script: 'bench/run.mjs', args: flags }));
 
 /** @typedef {{ figure: string, value: number, budget: string }} Row */
 

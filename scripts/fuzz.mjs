@@ -6,4 +6,4 @@ build();
 const rolldown = ['node_modules/rolldown/bin/cli.mjs', '--config', 'fuzz/rolldown.config.mjs', '--logLevel', 'warn'];
 const { status } = spawnSync(process.execPath, rolldown, { cwd: root, stdio: ['ignore', 'ignore', 2] });
 if (status !== 0) process.exit(status ?? 1);
-process.exit(run('fuzz', 'dist/fuzz/main.js', process.argv.slice(2)));
+process.exit(await run({ name: 'fuzz', script: 'dist/fuzz/main.js', args: process.argv.slice(2) }));

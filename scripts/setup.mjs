@@ -1,7 +1,8 @@
 // Prepares every entry script: installs the packages of the lock file and builds when the sources have changed.
 // Uses no packages, because it runs before they are installed.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,21 +83,31 @@ function newest(paths) {
 }
 
 /**
- * Runs a tool of the project with inherited output and returns its exit status.
- * @param {string} name printed before the output
- * @param {string} script the tool's JavaScript entry, relative to the project
- * @param {string[]} args
- * @param {number} [node] the major version of the Node that runs it; another one than this is fetched
- * @param {{ [name: string]: string }} [environment] added to the variables of this process
+ * @typedef {object} Tool
+ * @property {string} name printed before the output
+ * @property {string} script the tool's JavaScript entry, relative to the project
+ * @property {string[]} args
+ * @property {number} [node] the major version of the Node that runs it; another one than this is fetched
+ * @property {{ [name: string]: string }} [environment] added to the variables of this process
+ * @property {boolean} [late] whether its output is printed when it has ended, because others print meanwhile
  */
-export function run(name, script, args, node = major, environment = {}) {
-  console.log(`\n— ${name}`);
+
+/** Runs a tool of the project, and resolves with its exit status. @param {Tool} tool @returns {Promise<number>} */
+export async function run({ name, script, args, node = major, environment = {}, late = false }) {
+  const title = `\n— ${name}\n`;
+  if (!late) process.stdout.write(title);
   const [command, ...before] = node === major ? [process.execPath] : ['npx', '--yes', `node@${node}`];
-  const child = spawnSync(command, [...before, join(root, script), ...args], {
+  const output = late ? 'pipe' : 'inherit';
+  const child = spawn(command, [...before, join(root, script), ...args], {
     cwd: root,
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, output],
     shell: node !== major && process.platform === 'win32',
   });
-  return child.status ?? 1;
+  /** @type {Buffer[]} */
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => printed.push(piece));
+  const [status] = await once(child, 'close');
+  if (late) process.stdout.write(Buffer.concat([Buffer.from(title), ...printed]));
+  return status ?? 1;
 }

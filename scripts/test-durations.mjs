@@ -7,8 +7,11 @@ import { root } from './setup.mjs';
 
 const path = join(root, 'test/durations.json');
 
-/** @type {{ [file: string]: number }} Seconds by the path of the file, from the root of the project. */
-export const durations = JSON.parse(readFileSync(path, 'utf8'));
+/** @returns {{ [file: string]: number }} */
+const read = () => JSON.parse(readFileSync(path, 'utf8'));
+
+/** Seconds by the path of the file, from the root of the project. */
+export const durations = read();
 
 /** @param {{ moduleId: string }} module */
 export const fileOf = ({ moduleId }) => relative(root, moduleId).replaceAll('\\', '/');
@@ -17,7 +20,7 @@ export default class TestDurations {
   /** @param {readonly { moduleId: string, diagnostic(): { duration: number } }[]} modules */
   onTestRunEnd(modules) {
     const measured = modules.map((module) => [fileOf(module), Math.round(module.diagnostic().duration / 1000)]);
-    const longest = Object.entries({ ...durations, ...Object.fromEntries(measured) })
+    const longest = Object.entries({ ...read(), ...Object.fromEntries(measured) })
       .filter(([file, seconds]) => seconds > 0 && existsSync(join(root, file)))
       .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     writeFileSync(path, `${JSON.stringify(Object.fromEntries(longest), null, 2)}\n`);

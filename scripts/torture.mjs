@@ -12,4 +12,4 @@ const rolldown = [
 ];
 const { status } = spawnSync(process.execPath, rolldown, { cwd: root, stdio: ['ignore', 'ignore', 2] });
 if (status !== 0) process.exit(status ?? 1);
-process.exit(run('torture', 'dist/torture/main.js', process.argv.slice(2)));
+process.exit(await run({ name: 'torture', script: 'dist/torture/main.js', args: process.argv.slice(2) }));

@@ -151,7 +151,7 @@ async function sendFlood(
     socket.write(sent);
     if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
   });
-  const late = sleep(ends ? 10_000 : full ? 2_000 : 300, false, { ref: false });
+  const late = sleep(ends ? 60_000 : full ? 2_000 : 300, false, { ref: false });
   const allClosed = await Promise.race([Promise.all(closed).then(() => true), late]);
   for (const socket of sockets) socket.destroy();
   hold(allClosed || !ends, `${what} do not end their connection`);

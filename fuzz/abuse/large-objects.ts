@@ -123,7 +123,7 @@ const largestObjects: Scenario = {
     await client.http1(
       asAdmin('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } }),
     );
-    for (const [name, large] of Object.entries(largest(full ? 60_000 : 8_000))) await write(client, name, large);
+    for (const [name, large] of Object.entries(largest(full ? 60_000 : 4_000))) await write(client, name, large);
   },
 };
 

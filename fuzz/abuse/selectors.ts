@@ -72,14 +72,16 @@ const costlyWatches: Scenario = {
   title: 'watches with a thousand requirements each are counted, and writes do not wait for them',
   attack: async (attack) => {
     const { client, server, full } = attack;
-    await prepare(attack, 100);
+    // Each watch compares each object with its requirements, and each write with those of every watch.
+    const [objects, writes] = full ? [100, 50] : [20, 10];
+    await prepare(attack, objects);
     const before = await server.memory();
     const paths = Array.from(
       { length: full ? 7_000 : 500 },
       (_, i) => `${configMaps}?watch=1&resourceVersion=0&labelSelector=${costly(`zz${i}`)}`,
     );
     const watches = await openWatches(server, paths);
-    for (let i = 0; i < (full ? 50 : 20); i++) {
+    for (let i = 0; i < writes; i++) {
       const change = { metadata: { labels: { round: String(i) } } };
       const path = `${configMaps}/labelled${i}`;
       succeeded('a write', await client.http1(asAdmin('PATCH', path, change, 'application/merge-patch+json')));

@@ -22,9 +22,9 @@ export function leaseCases({ store, advance, passUntil, elapsed, realTime, write
       if (!realTime()) expect(passed).toBeLessThanOrEqual(3_000 + lateMs);
     });
     test('writing the key again renews or removes its lease', async () => {
-      await write({ ...put('renewed'), ttl: 2 }, { ...put('freed'), ttl: 2 });
+      await write({ ...put('renewed'), ttl: 3 }, { ...put('freed'), ttl: 3 });
       await advance(1000);
-      await write({ ...put('renewed', 'again'), ttl: 5 }, put('freed'));
+      await write({ ...put('renewed', 'again'), ttl: 12 }, put('freed'));
       const seen = watch('', await store.revision());
       await advance(3500);
       expect(await keys('')).toEqual(['freed', 'renewed']);

@@ -213,6 +213,20 @@ describe('over HTTP/1.1 and HTTP/2', () => {
     session.close();
   });
 
+  it('HTTP/2 answers Expect: 100-continue with 100, any other expectation with 417 (RFC 9110, 10.1.1), CONNECT with 405', async () => {
+    const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
+    const body = JSON.stringify({ metadata: { generateName: 'made-' } });
+    const post = { ':path': configMaps, ':method': 'POST', ...headers };
+    const stream = session.request({ ...post, expect: '100-continue' });
+    await once(stream, 'continue');
+    const [created] = (await Promise.all([once(stream, 'response'), stream.end(body)]))[0];
+    expect(created[':status']).toBe(201);
+    expect((await get2(session, configMaps, { ...headers, expect: 'more' })).status).toBe(417);
+    const [connected] = await once(session.request({ ':method': 'CONNECT', ':authority': 'x' }), 'response');
+    expect(connected[':status']).toBe(405);
+    session.destroy();
+  });
+
   it('a body over 3 MiB gets a 413 that arrives, and the connection stays usable', async () => {
     const body = Buffer.alloc(3.2 * 1024 * 1024, 0x20);
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca });

@@ -1,9 +1,8 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
   createSecureServer,
   type Http2SecureServer,
-  type Http2ServerResponse,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -14,7 +13,7 @@ import { FairLimit } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ConnectionCounts } from '../metrics/request-metrics.ts';
 import { sendMessages, upgradeConnection } from '../relay/tunnel.ts';
-import type { ApiResponse, Handler } from '../types.ts';
+import type { ApiResponse, Handler, RequestHeaders } from '../types.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
 import { Handshakes } from './handshakes.ts';
@@ -27,7 +26,7 @@ import {
   tlsOptions,
 } from './listener-options.ts';
 import { LoopTurns } from './loop-turns.ts';
-import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
+import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
 import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
 
 export interface ListenerOptions {
@@ -156,12 +155,20 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }),
   );
   server.on('sessionError', ignore);
-  server.on('request', (message, out) => {
-    const owner = 'stream' in out ? out.stream.session : message.socket;
-    const connection = owner === undefined ? undefined : connections.of(owner);
+  server.on('request', (message: IncomingMessage, out: ServerResponse) => {
+    const connection = connections.of(message.socket);
+    message.on('error', ignore);
     if (connection === undefined || connection.ended) out.destroy();
-    else if ('stream' in out && connections.closing && connection.told) refuse(out.stream);
-    else guarded(connection, () => serve(serving, connection, message, out));
+    else guarded(connection, () => serve(serving, connection, message, message, out));
+  });
+  // Instead of the listener of Node, which makes each stream a request and a response of HTTP/1.1.
+  server.removeAllListeners('stream');
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
+    stream.on('error', ignore);
+    const connection = stream.session && connections.of(stream.session);
+    if (connection === undefined || connection.ended) stream.destroy();
+    else if (connections.closing && connection.told) refuse(stream);
+    else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));
   });
   server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     const connection = connections.of(socket);
@@ -172,37 +179,59 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   });
 }
 
+/** Serves a stream of HTTP/2. Node leaves CONNECT and expectations (RFC 9110, 10.1.1) to its users. */
+function serveStream(
+  serving: Serving,
+  connection: Connection,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+): void {
+  const { ':method': method, ':path': url } = headers as RequestHeaders;
+  const { expect } = headers;
+  if (method === 'CONNECT') stream.respond({ ':status': 405 }, { endStream: true });
+  else if (expect !== undefined && expect !== '100-continue') stream.respond({ ':status': 417 }, { endStream: true });
+  else {
+    if (expect !== undefined) stream.additionalHeaders({ ':status': 100 });
+    serve(serving, connection, { method, url, headers, rawHeaders }, stream, stream);
+  }
+}
+
+/** Called as a listener. A closure would be held as long as the stream. */
+function destroySoon(this: ServerHttp2Stream): void {
+  process.nextTick(() => this.destroy());
+}
+
 function serve(
   { handler, clock, limits, connections, arrivals, bodies, log }: Serving,
   connection: Connection,
+  head: RequestHead,
   message: NodeMessage,
-  out: ServerResponse | Http2ServerResponse,
+  answer: ServerResponse | ServerHttp2Stream,
 ): void {
-  const request = new NodeRequest(message, connection, bodies);
+  const request = new NodeRequest(head, message, connection, bodies);
   connection.begin(request);
-  message.on('error', ignore);
-  const answer = 'stream' in out ? out.stream : out;
-  answer.once('close', () => connection.end(request));
   if ('rstCode' in answer) {
     const began = clock.monotonic();
     answer.once('close', () => {
+      connection.end(request);
       if (answer.aborted || answer.rstCode !== constants.NGHTTP2_NO_ERROR) connection.reset(began);
     });
     // A stream that its client reset without an error would wait until its request is read.
-    answer.once('aborted', () => process.nextTick(() => answer.destroy()));
+    answer.once('aborted', destroySoon);
     if (answer.endAfterHeaders) answer.resume();
-  }
+  } else answer.once('close', () => connection.end(request));
   if (connection.requests.size > 1) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
-    const isArriving = !message.complete && request.coming > 0;
-    if (!message.complete) {
+    const isArriving = !request.complete && request.coming > 0;
+    if (!request.complete) {
       // Node would drop the rest unseen.
       if (isArriving) request.discard();
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, but the request has ended.
         if ('rstCode' in answer) connection.end(request);
-        dismiss(message, clock, limits.bodyMs);
+        if (!request.complete) dismiss(message, clock, limits.bodyMs);
       });
     }
     const options = { clock, stallMs: limits.stallMs, last, connection, request };
@@ -217,7 +246,7 @@ function serve(
       writeHttp1(response, answer, options);
     }
   };
-  const refused = refusedHead(message, limits);
+  const refused = refusedHead(head, limits);
   if (refused !== undefined) {
     respond(refused, true);
     return;
@@ -245,7 +274,7 @@ function refuse(stream: ServerHttp2Stream): void {
 }
 
 /** The error response to too many headers or to several Host headers (RFC 9112, 3.2). */
-function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiResponse | undefined {
+function refusedHead({ rawHeaders }: RequestHead, limits: ListenerLimits): ApiResponse | undefined {
   if (rawHeaders.length > 2 * limits.headers) return tooManyHeaders;
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -281,7 +310,6 @@ function afterBody(message: NodeMessage, clock: Clock, callback: () => void): vo
 
 /** Closes the connection unless the rest of the body arrives in time after the response. */
 function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
-  if (message.complete) return;
   message.once(
     'close',
     clock.after(bodyMs, () => message.destroy()),
@@ -296,7 +324,7 @@ function serveUpgrade(
   socket: TLSSocket,
   head: Buffer,
 ): void {
-  const request = new NodeRequest(message, connection, { ...bodies, upgrades: true });
+  const request = new NodeRequest(message, message, connection, { ...bodies, upgrades: true });
   // Ends with the connection.
   connection.begin(request);
   const out = new ServerResponse(message);

@@ -1,10 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import { type Clock, ReceivedBytes, StatusError, statusError } from '../../meta/index.ts';
 import type { ApiRequest, Peer, RequestHeaders } from '../types.ts';
 
-export type NodeMessage = IncomingMessage | Http2ServerRequest;
+/** The request line and the headers of a request. */
+export interface RequestHead {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** What the body of a request is read from. */
+export type NodeMessage = IncomingMessage | ServerHttp2Stream;
 
 export interface NodeRequestOptions {
   readonly clock: Clock;
@@ -28,6 +38,7 @@ export class NodeRequest implements ApiRequest {
   readonly url: string;
   readonly peer: Peer;
   readonly upgrades: boolean;
+  readonly #head: RequestHead;
   readonly #message: NodeMessage;
   readonly #sender: Sender;
   readonly #options: NodeRequestOptions;
@@ -39,11 +50,12 @@ export class NodeRequest implements ApiRequest {
   /** Whether the handler has returned its response, which may still be sent. */
   answered = false;
 
-  constructor(message: NodeMessage, sender: Sender, options: NodeRequestOptions) {
-    this.method = message.method ?? '';
-    this.url = message.url ?? '';
+  constructor(head: RequestHead, message: NodeMessage, sender: Sender, options: NodeRequestOptions) {
+    this.method = head.method ?? '';
+    this.url = head.url ?? '';
     this.peer = sender.peer;
     this.upgrades = options.upgrades ?? false;
+    this.#head = head;
     this.#message = message;
     this.#sender = sender;
     this.#options = options;
@@ -54,6 +66,8 @@ export class NodeRequest implements ApiRequest {
     if (this.#over) return;
     this.#over = true;
     for (const listener of this.#listeners) listener();
+    // Node may hold a closed stream until a full garbage collection, and with it whatever its listeners refer to.
+    this.#listeners.length = 0;
   }
 
   whenOver(listener: () => void): void {
@@ -63,11 +77,11 @@ export class NodeRequest implements ApiRequest {
 
   get headers(): RequestHeaders {
     // Repeated headers are joined by commas; `set-cookie`, the exception, is not a request header.
-    return this.#message.headers as RequestHeaders;
+    return this.#head.headers as RequestHeaders;
   }
 
   headerValues(name: string): readonly string[] {
-    const { rawHeaders } = this.#message;
+    const { rawHeaders } = this.#head;
     const values: string[] = [];
     for (let i = 0; i < rawHeaders.length; i += 2) {
       if (rawHeaders[i]?.toLowerCase() !== name) continue;
@@ -89,15 +103,29 @@ export class NodeRequest implements ApiRequest {
     return this.#gone.signal;
   }
 
+  get #hasBody(): boolean {
+    const message = this.#message;
+    if ('rstCode' in message) return !message.endAfterHeaders;
+    const { headers } = this.#head;
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  }
+
+  /** Whether nothing more of the request can arrive. */
+  get complete(): boolean {
+    const message = this.#message;
+    if (!this.#hasBody) return true;
+    return 'rstCode' in message ? message.readableEnded || message.closed || message.destroyed : message.complete;
+  }
+
   get coming(): number {
     const message = this.#message;
-    if (!hasBody(message)) return 0;
-    const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    if (!this.#hasBody) return 0;
+    const length = Number(this.#head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     return message.readableLength === length ? 0 : length;
   }
 
   stream(): AsyncIterable<Uint8Array> | undefined {
-    return hasBody(this.#message) ? this.#pieces() : undefined;
+    return this.#hasBody ? this.#pieces() : undefined;
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array> {
@@ -114,10 +142,10 @@ export class NodeRequest implements ApiRequest {
 
   body(limit: number, count?: (bytes: number) => void): Promise<Uint8Array> {
     const message = this.#message;
-    const length = Number(message.headers['content-length']);
+    const length = Number(this.#head.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
-    // A small body has arrived with the headers.
-    if (length > 0 && message.readableLength === length) {
+    // A small body has arrived with the headers. Over HTTP/2 it may have come in many pieces, which are counted.
+    if (length > 0 && message.readableLength === length && !('rstCode' in message)) {
       const whole = message.read() as Buffer;
       message.resume();
       return Promise.resolve(whole);
@@ -183,12 +211,6 @@ export class NodeRequest implements ApiRequest {
     span(bodyMs);
     return () => cancel();
   }
-}
-
-function hasBody(message: NodeMessage): boolean {
-  if ('stream' in message) return !message.stream.endAfterHeaders;
-  const { headers } = message;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 const ignore = () => {};

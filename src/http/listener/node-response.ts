@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -21,19 +21,24 @@ export type Sink = ServerResponse | ServerHttp2Stream | Socket;
 
 /** Sends a response over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
-  const headers = headersOf(response);
-  if (options.last) headers['connection'] = 'close';
+  const { status, headers, body, trailers } = response;
+  // Names and values in turn, which Node copies as they are.
+  const fields: OutgoingHttpHeader[] = [];
+  for (const name in headers) fields.push(name, headers[name] as OutgoingHttpHeader);
+  const hasLength = headers['content-length'] !== undefined;
+  if (isChunk(body) && !hasLength) fields.push('content-length', body.length);
+  if (options.last) fields.push('connection', 'close');
   // HTTP/1.1 connections are persistent by default: without this, Node adds `Keep-Alive`.
   else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
-  const { body, trailers } = response;
   // Trailers need chunks, which HTTP/1.0 does not have.
-  const isChunked = !isChunk(body) && headers['content-length'] === undefined && out.req.httpVersionMinor === 1;
+  const isChunked = !isChunk(body) && !hasLength && out.req.httpVersionMinor === 1;
   if (trailers === undefined || !isChunked) {
-    out.writeHead(response.status, headers);
+    out.writeHead(status, fields);
     send(out, response, options);
     return;
   }
-  out.writeHead(response.status, { ...headers, trailer: trailers.announces });
+  fields.push('trailer', trailers.announces);
+  out.writeHead(status, fields);
   send(out, { ...response, body: followed(body, () => out.addTrailers(trailers.read())) }, options);
 }
 
@@ -46,8 +51,9 @@ async function* followed(body: AsyncIterable<Chunk>, atEnd: () => void): AsyncGe
 /** Sends a response over HTTP/2. */
 export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, options: WriteOptions): void {
   const { status, body, trailers } = response;
-  const headers = headersOf(response);
-  headers[':status'] = status;
+  const headers: OutgoingHttpHeaders = { ':status': status };
+  for (const name in response.headers) headers[name] = response.headers[name] as OutgoingHttpHeader;
+  if (isChunk(body)) headers['content-length'] ??= body.length;
   const empty = isChunk(body) && body.length === 0;
   if (trailers === undefined || empty) stream.respond(headers, { endStream: empty });
   else {
@@ -67,12 +73,6 @@ export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, opt
 export function breakOff(sink: Sink): void {
   if ('rstCode' in sink) sink.destroy(new Error('the response was aborted'));
   else sink.destroy();
-}
-
-function headersOf(response: ApiResponse): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { ...(response.headers as OutgoingHttpHeaders) };
-  if (isChunk(response.body)) headers['content-length'] ??= response.body.length;
-  return headers;
 }
 
 /** The maximum delay of a timer (ms). */

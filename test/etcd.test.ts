@@ -88,7 +88,7 @@ describe.skipIf(program === undefined)('orch serve --store=etcd', () => {
     expect(patched.body).toMatchObject({ data: { colour: 'blue' } });
     expect((await first.request('DELETE', `${configMaps}/b`)).status).toBe(200);
     expect(await stored('/registry/configmaps/default/b')).toBe('');
-    const watch = `${configMaps}?watch=1&resourceVersion=${resourceVersion}&timeoutSeconds=1`;
+    const watch = `${configMaps}?watch=1&resourceVersion=${resourceVersion}&timeoutSeconds=5`;
     const { text } = await first.request('GET', watch);
     const events = text
       .trim()

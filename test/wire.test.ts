@@ -115,7 +115,7 @@ describe('the API under orch.io', () => {
     await server.request('DELETE', `${shop}/configmaps/late`);
     const stream = await server.request(
       'GET',
-      `${shop}/configmaps?watch=1&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`,
+      `${shop}/configmaps?watch=1&timeoutSeconds=5&resourceVersion=${metadata.resourceVersion}`,
     );
     const { text } = stream;
     const events = text

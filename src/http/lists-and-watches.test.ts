@@ -160,7 +160,7 @@ describe('watches', () => {
         const body = { metadata: { name: `c${100 + i}` }, data: { text: 'x'.repeat(size) } };
         expect((await large.send('POST', configMaps, { body })).status).toBe(201);
       }
-      const url = `${configMaps}?watch=1&timeoutSeconds=1`;
+      const url = `${configMaps}?watch=1&timeoutSeconds=5`;
       // Each slice ends a piece. On a slow machine there are many.
       vi.spyOn(scheduler, 'over', 'get').mockReturnValue(false);
       const { pieces } = await large.send('GET', url, { headers: { accept } });

@@ -602,7 +602,7 @@ describe('the verbs of an older version', () => {
     await request('POST', levelsIn('v1'), { metadata: { name }, ...level({ nominalConcurrencyShares: 8 }) });
     const { body } = await opened.server.client.request({
       method: 'GET',
-      url: `${levelsIn('v1beta2')}?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3D${name}`,
+      url: `${levelsIn('v1beta2')}?watch=true&timeoutSeconds=5&fieldSelector=metadata.name%3D${name}`,
       headers: { accept: 'application/json' },
     });
     const [event = ''] = (await textOf(body)).split('\n');

@@ -219,7 +219,7 @@ describe('a watch', () => {
   });
 
   it('closes with status 1000', async () => {
-    const client = connect(`${configMaps}?watch=true&timeoutSeconds=1`);
+    const client = connect(`${configMaps}?watch=true&timeoutSeconds=5`);
     await client.head();
     await client.event();
     expect(await client.closed()).toBe(1000);

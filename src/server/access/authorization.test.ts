@@ -101,7 +101,7 @@ describe('an authorization webhook', () => {
   });
 
   it.each<[string, (hook: { readonly url: string }) => unknown, string]>([
-    ['is broken', () => undefined, 'Post "URL/hook?timeout=1s": '],
+    ['is broken', () => undefined, 'Post "URL/hook?timeout=30s": '],
     ['answers junk', () => ({ status: 200, text: 'secret-of-a-webhook junk' }), "couldn't get version/kind"],
     ['refuses', () => ({ status: 403, text: 'secret-of-a-webhook text' }), 'unknown'],
     [
@@ -122,7 +122,8 @@ describe('an authorization webhook', () => {
       log[level] = (text: string, fields: object) => void lines.push(text + JSON.stringify(fields));
     }
     const { hook, kubeconfig } = await hookOf('hook', () => answer(hook), { token: 'secret-of-a-webhook' });
-    const server = await serverOfFile(configuration(webhook('hook', kubeconfig, { timeout: '1s' }), rbac), { log });
+    const timeout = /timeout=(\d+s)/.exec(why)?.[1] ?? '30s';
+    const server = await serverOfFile(configuration(webhook('hook', kubeconfig, { timeout }), rbac), { log });
     const failed = await send(server, 'jane', 'GET', '/api/v1/pods?a=<b>');
     expect(failed).toMatchObject({ status: 500, type: 'text/plain; charset=utf-8' });
     expect(failed.text).toContain('Internal Server Error: "/api/v1/pods?a=&lt;b&gt;": ');

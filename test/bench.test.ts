@@ -8,7 +8,7 @@ import { etcdPath } from './support/requirements.ts';
 const program = etcdPath();
 const root = join(import.meta.dirname, '..');
 
-it('the benchmark reports a figure for each row', () => {
+it('the benchmark reports a figure for each row', { timeout: 300_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-smoke-'));
   const results = join(folder, 'results.json');
   const flags = [
@@ -20,7 +20,7 @@ it('the benchmark reports a figure for each row', () => {
   ];
   const { stderr } = spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...flags], {
     encoding: 'utf8',
-    timeout: 110_000,
+    timeout: 290_000,
   });
   try {
     // Budgets are not checked here: a measurement this short, during other tests, has no meaning.

@@ -252,7 +252,7 @@ resources: [{ resources: [secrets], providers: [{ identity: {} }] }]
 
   const hasProc = () =>
     platformHas(process.platform === 'linux', 'the figures of docs/sizing.md are measured on Linux');
-  it.skipIf(!hasProc())('sizing.md: its table has what the measurement prints', () => {
+  it.skipIf(!hasProc())('sizing.md: its table has what the measurement prints', { timeout: 300_000 }, () => {
     const flags = ['--objects=200,300', '--watches=10'];
     const out = execFileSync(process.execPath, [join(root, 'bench/sizing.mjs'), ...flags], { encoding: 'utf8' });
     const rowsOf = (text: string) =>

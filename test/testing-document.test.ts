@@ -15,10 +15,19 @@ const blocks = [...text.matchAll(/^```(?!sh\n)(\w+)\n(.*?)^```$/gms)].map(([, la
 });
 const tests = blocks.filter(({ language }) => language !== 'yaml');
 
+// Their own limit of five seconds is for an idle machine.
+const patience = '--testTimeout=90000';
 const commands: { readonly [runner: string]: (file: string) => readonly string[] } = {
   'node --test': (file) => ['--test', file],
-  vitest: (file) => [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', '.', file],
-  jest: (file) => [join(root, 'node_modules/jest/bin/jest.js'), '--rootDir', '.', '--testMatch', `**/${file}`],
+  vitest: (file) => [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', '.', patience, file],
+  jest: (file) => [
+    join(root, 'node_modules/jest/bin/jest.js'),
+    '--rootDir',
+    '.',
+    patience,
+    '--testMatch',
+    `**/${file}`,
+  ],
 };
 
 let project = '';

@@ -8,7 +8,8 @@ import { durations, fileOf } from './scripts/test-durations.mjs';
 import { isMine, isNewest } from './scripts/test-turns.mjs';
 import { pathWithKubectl } from './test/support/kubectl-path.ts';
 
-const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
+// Runs on several versions of Node may go side by side.
+const worker = join(import.meta.dirname, `dist/test/yaml-worker-${process.version}.js`);
 
 /**
  * Test files that replace modules, measure their process or break a file descriptor that native code uses, which may corrupt

@@ -17,9 +17,12 @@ export function pathWithKubectl(path: string): string {
   const ofRelease = kubectl && join(dirname(realpathSync(kubectl)), `kubectl.${formatRelease(apiRelease)}`);
   if (ofRelease === undefined || !existsSync(ofRelease)) return path;
   const link = join(links, 'kubectl');
-  if (!existsSync(link)) {
-    mkdirSync(links, { recursive: true });
+  mkdirSync(links, { recursive: true });
+  try {
     symlinkSync(ofRelease, link);
+  } catch (error) {
+    // An earlier run has made it, or one that began at the same time.
+    if (!existsSync(link)) throw error;
   }
   return `${links}${delimiter}${path}`;
 }

@@ -21,7 +21,7 @@ const roomOf = (/** @type {string} */ id) => {
 /** Modules only define what they export: an entry loads those of which it uses something. */
 const treeshake = { moduleSideEffects: false };
 
-const modules = defineConfig({
+export const modules = defineConfig({
   input: {
     main: 'src/server/main.ts',
     ...entries,
@@ -81,4 +81,35 @@ const commonJs = defineConfig({
   },
 });
 
-export default [modules, commonJs];
+/** Writes characters other than ASCII as escapes, which are the same in texts, templates and regular expressions. */
+const ascii = (/** @type {string} */ code) =>
+  code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+// What starts a server, as one script for a code cache: see src/server/commands/script.ts.
+export const script = defineConfig({
+  input: { 'server-commands': 'src/server/commands/server-commands.ts' },
+  platform: 'node',
+  external,
+  treeshake,
+  plugins: [
+    {
+      name: 'ascii',
+      generateBundle(_, bundle) {
+        for (const chunk of Object.values(bundle)) if (chunk.type === 'chunk') chunk.code = ascii(chunk.code);
+      },
+    },
+  ],
+  output: {
+    dir: 'dist/server',
+    format: 'cjs',
+    postBanner: "(function (exports, require, __filename) { 'use strict';",
+    postFooter: '})',
+    comments: false,
+    dynamicImportInCjs: false,
+    cleanDir: false,
+    entryFileNames: '[name].script.cjs',
+    chunkFileNames: '[name].script.cjs',
+  },
+});
+
+export default [modules, commonJs, script];

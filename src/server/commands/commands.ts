@@ -1,4 +1,5 @@
-import type { LoadedCommand } from '../settings/flag.ts';
+import type { CommandDocs, LoadedCommand } from '../settings/flag.ts';
+import { loadServerCommands } from './server-script.ts';
 
 /** A command of `orch`. */
 export interface Command {
@@ -6,9 +7,17 @@ export interface Command {
   /** Usage, for the list of commands. */
   readonly call: string;
   readonly summary: string;
-  /** Loads the modules of the command on demand, so that help and version are fast. */
-  readonly load: () => Promise<LoadedCommand>;
+  /** Loads its documentation on demand, so that help and version are fast. */
+  readonly load: () => Promise<CommandDocs>;
+  /** Loads and runs it. */
+  readonly run: (args: readonly string[]) => Promise<void>;
 }
+
+/** A command whose module has its documentation too. */
+const fromModule = (load: () => Promise<LoadedCommand>): Pick<Command, 'load' | 'run'> => ({
+  load,
+  run: async (args) => (await load()).run(args),
+});
 
 /** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -21,81 +30,82 @@ export const commands: readonly Command[] = [
         import('../settings/flag-docs.ts'),
         import('../settings/flags.ts'),
       ]);
-      const run = async (args: readonly string[]) => (await import('./serve.ts')).serve(args);
-      return { run, help: helpText, flags: flagList };
+      return { help: helpText, flags: flagList };
     },
+    run: (args) => loadServerCommands().serve(args),
   },
   {
     name: 'demo',
     call: 'demo [flags]',
     summary: 'serve example objects in memory, to try kubectl',
-    load: async () => (await import('./demo-command.ts')).demoCommand,
+    load: async () => (await import('./demo-docs.ts')).demoDocs,
+    run: (args) => loadServerCommands().demo(args),
   },
   {
     name: 'controllers',
     call: 'controllers [flags]',
     summary: 'run the controllers for a server',
-    load: async () => {
+    ...fromModule(async () => {
       const [{ managerHelp }, { managerTable }] = await Promise.all([
         import('../settings/flag-docs.ts'),
         import('../settings/manager-flags.ts'),
       ]);
       const run = async (args: readonly string[]) => (await import('./controllers-command.ts')).controllers(args);
       return { run, help: managerHelp, flags: managerTable.list };
-    },
+    }),
   },
   {
     name: 'kubeconfig',
     call: 'kubeconfig --user=NAME [flags]',
     summary: 'issue a client certificate for a user, with a kubeconfig',
-    load: async () => (await import('./kubeconfig-command.ts')).kubeconfigCommand,
+    ...fromModule(async () => (await import('./kubeconfig-command.ts')).kubeconfigCommand),
   },
   {
     name: 'backup',
     call: 'backup [flags] FILE',
     summary: 'back up the data directory of a server, also while it runs',
-    load: async () => (await import('../maintenance/backup.ts')).backupCommand,
+    ...fromModule(async () => (await import('../maintenance/backup.ts')).backupCommand),
   },
   {
     name: 'restore',
     call: 'restore [flags] FILE',
     summary: 'restore a data directory from a backup',
-    load: async () => (await import('../maintenance/restore.ts')).restoreCommand,
+    ...fromModule(async () => (await import('../maintenance/restore.ts')).restoreCommand),
   },
   {
     name: 'check',
     call: 'check [flags] [FILE]',
     summary: 'verify a store or a backup, also while servers run',
-    load: async () => (await import('../maintenance/check.ts')).checkCommand,
+    ...fromModule(async () => (await import('../maintenance/check.ts')).checkCommand),
   },
   {
     name: 'migrate',
     call: 'migrate [flags]',
     summary: 'copy all objects from one store to another',
-    load: async () => (await import('../maintenance/migrate.ts')).migrateCommand,
+    ...fromModule(async () => (await import('../maintenance/migrate.ts')).migrateCommand),
   },
   {
     name: 'rewrite',
     call: 'rewrite [flags]',
     summary: 'encrypt all stored values with the current configuration',
-    load: async () => (await import('../maintenance/rewrite.ts')).rewriteCommand,
+    ...fromModule(async () => (await import('../maintenance/rewrite.ts')).rewriteCommand),
   },
   {
     name: 'envtest',
     call: 'envtest --bin-dir=DIR',
     summary: 'write the programs that envtest of controller-runtime starts',
-    load: async () => (await import('../envtest/command.ts')).envtestCommand,
+    ...fromModule(async () => (await import('../envtest/command.ts')).envtestCommand),
   },
   {
     name: 'generate',
     call: 'generate types [flags]',
     summary: 'generate TypeScript types of custom resources',
-    load: async () => (await import('./generate.ts')).generateCommand,
+    ...fromModule(async () => (await import('./generate.ts')).generateCommand),
   },
   {
     name: 'convert',
     call: 'convert -f FILE [flags]',
     summary: 'convert manifests to another version',
-    load: async () => (await import('./convert.ts')).convertCommand,
+    ...fromModule(async () => (await import('./convert.ts')).convertCommand),
   },
 ];

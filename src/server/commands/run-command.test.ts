@@ -73,11 +73,13 @@ describe('completion', () => {
 });
 
 describe('environment variables', () => {
+  const serve = { load: async () => ({ help: () => '', flags: flagList }) };
+
   it.each([
     ['ORCH_SECURE_PROT', 'unknown environment variable ORCH_SECURE_PROT; did you mean "ORCH_SECURE_PORT"?'],
     ['ORCH_ZZZZZZZZZZ', 'unknown environment variable ORCH_ZZZZZZZZZZ'],
   ])('%s is refused', async (name, problem) => {
-    expect(await unknownVariables(flagList, { [name]: '1' })).toEqual([problem]);
+    expect(await unknownVariables(serve, { [name]: '1' })).toEqual([problem]);
   });
 
   // The last ones are set in the pods of a cluster with a service named orch.
@@ -89,6 +91,6 @@ describe('environment variables', () => {
     'ORCH_PORT_6443_TCP_ADDR',
     'ORCH_PORT',
   ])('%s is not', async (name) => {
-    expect(await unknownVariables(flagList, { [name]: '1' })).toEqual([]);
+    expect(await unknownVariables(serve, { [name]: '1' })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
-import { type ListedFlag, type LoadedCommand, variableOf } from '../settings/flag.ts';
+import { variableOf } from '../settings/flag.ts';
 import { didYouMean } from '../settings/suggest.ts';
 import { version } from '../version.ts';
-import { commands } from './commands.ts';
+import { type Command, commands } from './commands.ts';
 import { completionScript, shells } from './completion.ts';
 
 const callWidth = commands.reduce((width, { call }) => Math.max(width, call.length), 0);
@@ -26,12 +26,12 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } else if (first === 'help' || isHelp(first)) {
     const [name] = rest;
     if (name === undefined) process.stdout.write(usage);
-    else process.stdout.write((await load(name))?.help() ?? '');
+    else process.stdout.write((await find(name)?.load())?.help() ?? '');
   } else {
-    const command = await load(first);
+    const command = find(first);
     if (command === undefined) return;
-    const problems = await unknownVariables(command.flags, process.env);
-    if (rest.some(isHelp)) process.stdout.write(command.help());
+    const problems = await unknownVariables(command, process.env);
+    if (rest.some(isHelp)) process.stdout.write((await command.load()).help());
     else if (problems.length === 0) await command.run(rest);
     else {
       process.stderr.write(problems.map((problem) => `orch: ${problem}\n`).join(''));
@@ -40,10 +40,10 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Loads the command of a name; resolves with undefined, and sets exit status 2, when there is none. */
-async function load(name: string): Promise<LoadedCommand | undefined> {
+/** The command of a name; undefined, with exit status 2, when there is none. */
+function find(name: string): Command | undefined {
   const command = commands.find((candidate) => candidate.name === name);
-  if (command !== undefined) return command.load();
+  if (command !== undefined) return command;
   const names = [...commands.map((each) => each.name), 'completion', 'version', 'help'];
   process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
   process.exitCode = 2;
@@ -64,15 +64,16 @@ const otherVariables = /^ORCH_(?:SERVICE_(?:HOST|PORT).*|PORT(?:_.*)?|EXEC_INFO|
 
 /** A message for each environment variable that looks like a flag and belongs to no command. */
 export async function unknownVariables(
-  flags: readonly ListedFlag[],
+  command: Pick<Command, 'load'>,
   env: { readonly [name: string]: string | undefined },
 ): Promise<string[]> {
-  const knownVariables = new Set(flags.map(({ name }) => variableOf(name)));
+  const knownVariables = new Set<string>();
   const isUnknown = (name: string) =>
     name.startsWith('ORCH_') && !knownVariables.has(name) && !otherVariables.test(name);
-  if (!Object.keys(env).some(isUnknown)) return [];
-  for (const command of commands)
-    for (const { name } of (await command.load()).flags) knownVariables.add(variableOf(name));
+  for (const { load } of [command, ...commands]) {
+    if (!Object.keys(env).some(isUnknown)) return [];
+    for (const { name } of (await load()).flags) knownVariables.add(variableOf(name));
+  }
   return Object.keys(env)
     .filter(isUnknown)
     .map((name) => `unknown environment variable ${name}${didYouMean(name, [...knownVariables])}`);

@@ -5,7 +5,8 @@ import { createServerIdentity } from '../cluster/server-identity.ts';
 import { createLog } from '../observability/log.ts';
 import { systemRandom } from '../random.ts';
 import { type OrchServer, startServer } from '../server.ts';
-import { type Settings, serverTable } from '../settings/flags.ts';
+import type { FlagTable } from '../settings/flag.ts';
+import type { Settings } from '../settings/flags.ts';
 import { dataDirOf, temporaryDataDir } from '../storage/data-folder.ts';
 import { describeStore } from '../storage/open-store.ts';
 import { version } from '../version.ts';
@@ -20,24 +21,26 @@ export type ProcessSettings = Settings & { readonly dataDir: string };
 
 /**
  * Serves until SIGINT or SIGTERM: the first signal shuts down gracefully, a second one exits at once. Exit status 1 for
- * invalid settings and any other failure, as with the reference server.
+ * invalid settings and any other failure, as with the reference server. Awaits `started` once the server listens.
  */
-export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
-  const settings = await parseSettings(command, table, args, 1);
-  if (settings === undefined) return;
-  const signal = firstSignal();
-  await runToEnd(async () => {
-    const { store, apiDomain } = settings;
-    const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
-    const server = await Promise.race([start({ ...settings, dataDir }), signal]);
-    // A server that is not ready, such as one that waits for its store, exits at once.
-    if (server === undefined) return;
-    await signal;
-    await server.close();
-  });
-}
+export const serveWith =
+  (command: string, table: FlagTable<Settings>) =>
+  async (args: readonly string[], started: () => Promise<void>): Promise<void> => {
+    const settings = await parseSettings(command, table, args, 1);
+    if (settings === undefined) return;
+    const signal = firstSignal();
+    await runToEnd(async () => {
+      const { store, apiDomain } = settings;
+      const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
+      const server = await Promise.race([start({ ...settings, dataDir }, started), signal]);
+      // A server that is not ready, such as one that waits for its store, exits at once.
+      if (server === undefined) return;
+      await signal;
+      await server.close();
+    });
+  };
 
-async function start(settings: ProcessSettings): Promise<OrchServer> {
+async function start(settings: ProcessSettings, started: () => Promise<void>): Promise<OrchServer> {
   const identity = createServerIdentity(settings, systemRandom);
   const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
   logFailures(log);
@@ -46,6 +49,7 @@ async function start(settings: ProcessSettings): Promise<OrchServer> {
     const server = await startServer(settings, { log, identity, starting });
     starting.begin('port');
     const { url, kubeconfigPath } = await server.listen();
+    await started();
     starting.end();
     process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
 objects: ${describeStore(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}

@@ -21,7 +21,7 @@ const table: typeof programTable = {
 };
 
 /** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
-export async function runApiServer(args: readonly string[]): Promise<void> {
+export async function runApiServer(args: readonly string[], started: () => Promise<void>): Promise<void> {
   const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
   const settings = await parseSettings(
     'serve',
@@ -32,7 +32,7 @@ export async function runApiServer(args: readonly string[]): Promise<void> {
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
-    const starting = start({ ...settings, dataDir: undefined }, inert);
+    const starting = start({ ...settings, dataDir: undefined }, inert, started);
     const server = await Promise.race([starting, signal]);
     if (server === undefined) return;
     await signal;
@@ -47,13 +47,14 @@ function certificateFlags(folder: string | undefined): string[] {
   return existsSync(cert) && existsSync(key) ? [`--tls-cert-file=${cert}`, `--tls-private-key-file=${key}`] : [];
 }
 
-async function start(settings: ServerSettings, inert: readonly string[]) {
+async function start(settings: ServerSettings, inert: readonly string[], started: () => Promise<void>) {
   const { logLevel: levels = defaultSettings.logLevel, logFormat: format } = settings;
   const log = await createLog({ levels, format });
   logFailures(log);
   if (inert.length > 0) log.info('these flags have no effect', { flags: inert });
   const server = await startServer(settings, { log });
   const { url } = await server.listen();
+  await started();
   log.info('ready', { url });
   return server;
 }

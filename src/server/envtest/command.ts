@@ -3,6 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
 import { parseSettings, runToEnd } from '../commands/run-until-signal.ts';
+import { loadServerCommands } from '../commands/server-script.ts';
 import { shellWord } from '../commands/shell-word.ts';
 import { ensureFolder, readIfExists, writePublic } from '../private-files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
@@ -23,7 +24,7 @@ const table: FlagTable<SettingsOf<typeof flags>> = {
 
 /** The programs that envtest starts, by name. Each is loaded separately, so that etcd starts fast. */
 const programs: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
-  'kube-apiserver': async () => (await import('./api-server.ts')).runApiServer,
+  'kube-apiserver': async () => loadServerCommands().runApiServer,
   etcd: async () => (await import('./etcd.ts')).runEtcd,
 };
 

@@ -52,11 +52,15 @@ export interface FlagTable<S> {
   readonly problemsOf: (settings: S, nameOf: (key: keyof S & string) => string) => string[];
 }
 
-/** A loaded command. */
-export interface LoadedCommand {
-  readonly run: (args: readonly string[]) => Promise<void>;
+/** The documentation of a command. */
+export interface CommandDocs {
   readonly help: () => string;
   readonly flags: readonly ListedFlag[];
+}
+
+/** A loaded command. */
+export interface LoadedCommand extends CommandDocs {
+  readonly run: (args: readonly string[]) => Promise<void>;
 }
 
 export const listOf = <F extends object>(flags: F): ListedFlag<keyof F & string>[] =>

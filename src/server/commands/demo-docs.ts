@@ -1,8 +1,7 @@
 import { compatibleDomain } from '../../meta/index.ts';
-import type { FlagTable, LoadedCommand } from '../settings/flag.ts';
+import type { CommandDocs, FlagTable } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { defaultSettings, type Settings, serverTable } from '../settings/flags.ts';
-import { serve } from './serve.ts';
 
 /** What `orch demo` changes of the defaults of `orch serve`. */
 const demoDefaults: Settings = {
@@ -13,7 +12,8 @@ const demoDefaults: Settings = {
   securePort: 0,
 };
 
-const demoTable: FlagTable<Settings> = {
+/** The flags of `orch demo`. */
+export const demoTable: FlagTable<Settings> = {
   ...serverTable,
   list: serverTable.list.map((flag) => ({ ...flag, default: demoDefaults[flag.key] })),
   defaults: demoDefaults,
@@ -30,8 +30,4 @@ const demoHelp = (): string =>
     demoTable.list,
   );
 
-export const demoCommand: LoadedCommand = {
-  run: (args) => serve(args, 'demo', demoTable),
-  help: demoHelp,
-  flags: demoTable.list,
-};
+export const demoDocs: CommandDocs = { help: demoHelp, flags: demoTable.list };

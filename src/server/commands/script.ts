@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+
+/** The folder of the build. */
+const buildFolder = dirname(fileURLToPath(import.meta.url));
+
+/** The exports of a script, and a function that stores its compiled code. */
+export interface LoadedScript<T> {
+  readonly exports: T;
+  /**
+   * Stores what V8 has compiled so far, for the next starts, unless it is stored already. Holds the event loop for about 100 ms.
+   * Never rejects: without permission to write next to the script, every start compiles it.
+   */
+  readonly storeCode: () => Promise<void>;
+}
+
+/** Maximum number of code caches of a script: one for each version and set of options of Node. */
+const maxCaches = 4;
+
+/**
+ * Loads `NAME.script.cjs` of the build, and the scripts that it requires. A script is a function expression with the parameters
+ * of a CommonJS module. V8 takes its functions from a code cache in the folder `code` next to it, instead of compiling them:
+ * whoever can write the cache can also write the script.
+ */
+export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
+  const requirePackage = createRequire(join(folder, name));
+  const loaded = new Map<string, { readonly exports: object; readonly script: Script; readonly cache: string }>();
+  const load = (file: string): object => {
+    const known = loaded.get(file);
+    if (known !== undefined) return known.exports;
+    const path = join(folder, file);
+    const cache = cachePath(folder, file);
+    const cachedData = readIfPresent(cache);
+    // Scripts are ASCII.
+    const source = readFileSync(path, 'latin1');
+    const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
+    const exports = {};
+    loaded.set(file, { exports, script, cache: cachedData && script.cachedDataRejected === false ? '' : cache });
+    const required = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : requirePackage(id));
+    (script.runInThisContext() as ScriptFunction)(exports, required, path);
+    return exports;
+  };
+  const exports = load(`${name}.script.cjs`) as T;
+  return {
+    exports,
+    async storeCode() {
+      for (const { script, cache } of loaded.values()) {
+        if (cache !== '') await store(cache, script.createCachedData()).catch(() => {});
+      }
+      loaded.clear();
+    },
+  };
+}
+
+type ScriptFunction = (exports: object, require: (id: string) => unknown, filename: string) => void;
+
+/** The cache for this file of a script, and for this Node with its options: V8 rejects code of other ones. */
+function cachePath(folder: string, file: string): string {
+  const { size, mtimeMs } = statSync(join(folder, file));
+  const { version, arch, execArgv, env } = process;
+  const key = createHash('sha256').update(JSON.stringify([size, mtimeMs, version, arch, execArgv, env.NODE_OPTIONS]));
+  return join(folder, 'code', `${file}-${key.digest('hex').slice(0, 16)}`);
+}
+
+function readIfPresent(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the cache, and removes the oldest ones of the same script. Several processes may do it at the same time. */
+async function store(path: string, code: Buffer): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o755 });
+  const partial = `${path}.${process.pid}`;
+  await writeFile(partial, code, { mode: 0o644, flag: 'wx', flush: true });
+  await rename(partial, path);
+  const script = path.slice(0, path.lastIndexOf('-') + 1);
+  const others = (await readdir(folder)).map((file) => join(folder, file)).filter((file) => file.startsWith(script));
+  const ages = await Promise.all(others.map(async (file) => ({ file, writtenAt: (await stat(file)).mtimeMs })));
+  const oldest = ages.sort((a, b) => b.writtenAt - a.writtenAt).slice(maxCaches);
+  await Promise.all(oldest.map(({ file }) => rm(file, { force: true })));
+}

@@ -13,8 +13,9 @@ const buildFolder = dirname(fileURLToPath(import.meta.url));
 export interface LoadedScript<T> {
   readonly exports: T;
   /**
-   * Stores what V8 has compiled so far, for the next starts, unless it is stored already. Holds the event loop for about 100 ms.
-   * Never rejects: without permission to write next to the script, every start compiles it.
+   * Stores what V8 has compiled until this call, for the next starts, unless it is stored already: then the call holds the
+   * event loop for about 100 ms. Resolves once it is written. Never rejects: without permission to write next to the
+   * script, every start compiles it.
    */
   readonly storeCode: () => Promise<void>;
 }
@@ -29,10 +30,11 @@ const maxCaches = 4;
  */
 export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
   const requirePackage = createRequire(join(folder, name));
-  const loaded = new Map<string, { readonly exports: object; readonly script: Script; readonly cache: string }>();
+  const loaded = new Map<string, object>();
+  let compiled: { readonly script: Script; readonly cache: string }[] = [];
   const load = (file: string): object => {
     const known = loaded.get(file);
-    if (known !== undefined) return known.exports;
+    if (known !== undefined) return known;
     const path = join(folder, file);
     const cache = cachePath(folder, file);
     const cachedData = readIfPresent(cache);
@@ -40,7 +42,8 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
     const source = readFileSync(path, 'latin1');
     const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
     const exports = {};
-    loaded.set(file, { exports, script, cache: cachedData && script.cachedDataRejected === false ? '' : cache });
+    loaded.set(file, exports);
+    if (script.cachedDataRejected !== false) compiled.push({ script, cache });
     const required = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : requirePackage(id));
     (script.runInThisContext() as ScriptFunction)(exports, required, path);
     return exports;
@@ -49,10 +52,9 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
   return {
     exports,
     async storeCode() {
-      for (const { script, cache } of loaded.values()) {
-        if (cache !== '') await store(cache, script.createCachedData()).catch(() => {});
-      }
-      loaded.clear();
+      const codes = compiled.map(({ script, cache }) => ({ cache, code: script.createCachedData() }));
+      compiled = [];
+      await Promise.all(codes.map(({ cache, code }) => store(cache, code).catch(() => {})));
     },
   };
 }

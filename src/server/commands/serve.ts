@@ -21,11 +21,11 @@ export type ProcessSettings = Settings & { readonly dataDir: string };
 
 /**
  * Serves until SIGINT or SIGTERM: the first signal shuts down gracefully, a second one exits at once. Exit status 1 for
- * invalid settings and any other failure, as with the reference server. Awaits `started` once the server listens.
+ * invalid settings and any other failure, as with the reference server. Calls `started` once the server listens.
  */
 export const serveWith =
   (command: string, table: FlagTable<Settings>) =>
-  async (args: readonly string[], started: () => Promise<void>): Promise<void> => {
+  async (args: readonly string[], started: () => void): Promise<void> => {
     const settings = await parseSettings(command, table, args, 1);
     if (settings === undefined) return;
     const signal = firstSignal();
@@ -40,7 +40,7 @@ export const serveWith =
     });
   };
 
-async function start(settings: ProcessSettings, started: () => Promise<void>): Promise<OrchServer> {
+async function start(settings: ProcessSettings, started: () => void): Promise<OrchServer> {
   const identity = createServerIdentity(settings, systemRandom);
   const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
   logFailures(log);
@@ -49,7 +49,7 @@ async function start(settings: ProcessSettings, started: () => Promise<void>): P
     const server = await startServer(settings, { log, identity, starting });
     starting.begin('port');
     const { url, kubeconfigPath } = await server.listen();
-    await started();
+    started();
     starting.end();
     process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
 objects: ${describeStore(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}

@@ -21,7 +21,7 @@ const table: typeof programTable = {
 };
 
 /** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
-export async function runApiServer(args: readonly string[], started: () => Promise<void>): Promise<void> {
+export async function runApiServer(args: readonly string[], started: () => void): Promise<void> {
   const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
   const settings = await parseSettings(
     'serve',
@@ -47,14 +47,14 @@ function certificateFlags(folder: string | undefined): string[] {
   return existsSync(cert) && existsSync(key) ? [`--tls-cert-file=${cert}`, `--tls-private-key-file=${key}`] : [];
 }
 
-async function start(settings: ServerSettings, inert: readonly string[], started: () => Promise<void>) {
+async function start(settings: ServerSettings, inert: readonly string[], started: () => void) {
   const { logLevel: levels = defaultSettings.logLevel, logFormat: format } = settings;
   const log = await createLog({ levels, format });
   logFailures(log);
   if (inert.length > 0) log.info('these flags have no effect', { flags: inert });
   const server = await startServer(settings, { log });
   const { url } = await server.listen();
-  await started();
+  started();
   log.info('ready', { url });
   return server;
 }

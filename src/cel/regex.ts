@@ -1,5 +1,6 @@
 /** Regular expressions in RE2 syntax, matched in linear time. */
-import { RE2JS, RE2JSException } from 're2js';
+import { createRequire } from 'node:module';
+import type * as Re2 from 're2js';
 import { atOnce, type Steps } from '../meta/index.ts';
 import { type Automaton, automatonOf, matchInSteps } from './regex-automaton.ts';
 import { endOfUnit, sizeOfProgram } from './regex-size.ts';
@@ -24,6 +25,13 @@ const MAX_SCANNED = 100_000_000;
 const SHORT = 40_000;
 /** So many may be matched by the library where its states do not help: some ten milliseconds at most. */
 const MAX_SIMULATED = 500_000;
+
+/** The library takes 30 ms to load, so it is loaded with the first pattern. */
+let library: typeof Re2 | undefined;
+function re2(): typeof Re2 {
+  library ??= createRequire(import.meta.url)('re2js') as typeof Re2;
+  return library;
+}
 
 export interface Regex {
   /** The number of instructions: the time of a match is at most proportional to it and to the length of the text. */
@@ -121,11 +129,11 @@ function compile(pattern: string): Regex {
 }
 
 /** @throws CelError for an invalid pattern, in the words of Go's `regexp` */
-function parse(pattern: string): RE2JS {
+function parse(pattern: string): Re2.RE2JS {
   try {
-    return RE2JS.compile(pattern);
+    return re2().RE2JS.compile(pattern);
   } catch (thrown) {
-    if (!(thrown instanceof RE2JSException)) throw thrown;
+    if (!(thrown instanceof re2().RE2JSException)) throw thrown;
     // Group names have no effect here, and Go allows duplicates.
     if (thrown.message.includes('duplicate capture group name')) return parse(withoutNames(pattern));
     // The library omits an empty detail.
@@ -147,7 +155,7 @@ function literalTest(pattern: string): ((text: string) => boolean) | undefined {
  * Each match may scan the rest of the text: `a.*b|a` does so in a text of many a's.
  * @throws CelError when that many steps are possible
  */
-function* findAll(compiled: RE2JS, text: string, most: number): Steps<string[]> {
+function* findAll(compiled: Re2.RE2JS, text: string, most: number): Steps<string[]> {
   if (text.length * compiled.programSize() > MAX_SIMULATED) throw tooComplex();
   const matcher = compiled.matcher(text);
   const found: string[] = [];

@@ -63,7 +63,7 @@ describe.skipIf(!hasKubectl())('the extension server of docs/aggregation.md', ()
     kubectl.file('metrics.json', JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }));
     await kubectl.run('apply', '-f', 'metrics.json');
     await kubectl.run('wait', '--for=condition=Available', 'apiservice/v1beta1.metrics.k8s.io', '--timeout=60s');
-  }, 60_000);
+  });
   afterAll(async () => {
     extension.kill();
     await kubectl.server.stop();

@@ -208,4 +208,4 @@ it('the server starts before its provider, which may go and come back', async ()
   await leave();
   expect(await statusOf(server, jane)).toBe(200);
   expect(await statusOf(server, tom)).toBe(403);
-}, 30_000);
+});

@@ -224,7 +224,7 @@ beforeAll(async () => {
       after: after[i] ?? '',
     })),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(open.map((server) => server.close()));
   rmSync(folder, { recursive: true, force: true });

@@ -379,7 +379,7 @@ describe('the packed package without its optional dependencies', () => {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       symlinkSync(join(root, path), join(folder, path), 'junction');
     }
-  }, 60_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const runThere = (name: string, source: string) => {

@@ -128,7 +128,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     const code = await new Promise((done) => child.once('close', done));
     expect(code).toBe(0);
     expect(Buffer.concat(pieces).equals(sent)).toBe(true);
-  }, 90_000);
+  });
 
   it('attaches to a container', async () => {
     expect(await kubectl('attach', 'web')).toBe('');

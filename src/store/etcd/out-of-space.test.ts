@@ -77,5 +77,5 @@ describe.skipIf(program === undefined)('etcd without space', () => {
       await store.close();
       await etcd.stop();
     }
-  }, 60_000);
+  });
 });

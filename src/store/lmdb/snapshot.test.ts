@@ -55,4 +55,4 @@ test('a snapshot stays as it is while another process writes, compacts and remov
     await exit;
     rmSync(path, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -212,5 +212,4 @@ it.skipIf(program === undefined || client === undefined)(
       await etcd.stop();
     }
   },
-  60_000,
 );

@@ -139,7 +139,6 @@ test.each(Object.keys(targets) as (keyof typeof targets)[])(
     }
     expect(digests.size).toBe(1);
   },
-  60_000,
 );
 
 test('a copy restarts when the source has compacted its revision', async () => {

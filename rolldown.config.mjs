@@ -28,7 +28,7 @@ export const modules = defineConfig({
     store: 'src/store/index.ts',
     generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/codecs/yaml-worker.ts',
-    'controller-worker': 'src/server/controller-thread/worker.ts',
+    'controller-worker': 'src/server/controller-thread/entry.ts',
   },
   platform: 'node',
   external,
@@ -85,9 +85,12 @@ const commonJs = defineConfig({
 const ascii = (/** @type {string} */ code) =>
   code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-// What starts a server, as one script for a code cache: see src/server/commands/script.ts.
-export const script = defineConfig({
-  input: { 'server-commands': 'src/server/commands/server-commands.ts' },
+// What starts a server and its controllers, as scripts with a code cache: see src/server/script.ts.
+export const scripts = defineConfig({
+  input: {
+    'server-commands': 'src/server/commands/server-commands.ts',
+    controllers: 'src/server/controller-thread/worker.ts',
+  },
   platform: 'node',
   external,
   treeshake,
@@ -112,4 +115,4 @@ export const script = defineConfig({
   },
 });
 
-export default [modules, commonJs, script];
+export default [modules, commonJs, scripts];

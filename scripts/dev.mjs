@@ -6,7 +6,7 @@ import { install, root } from './setup.mjs';
 
 install();
 const { watch } = await import('rolldown');
-const { modules, script } = await import('../rolldown.config.mjs');
+const { modules, scripts } = await import('../rolldown.config.mjs');
 const flags = ['--api-domain=k8s.io', '--store=memory', '--data-dir=orch-data/dev', ...process.argv.slice(2)];
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -26,7 +26,7 @@ async function restart() {
 
 // An editor may write a file in several steps: the build waits until they are done. The watcher waits for its listener
 // before it builds again. A build that fails leaves the server as it is.
-const watcher = watch([modules, script].map((config) => ({ ...config, watch: { buildDelay: 200 } })));
+const watcher = watch([modules, scripts].map((config) => ({ ...config, watch: { buildDelay: 200 } })));
 watcher.on('event', async (event) => {
   if (event.code === 'ERROR') console.error(event.error.message);
   if (event.code === 'BUNDLE_END') await event.result.close();

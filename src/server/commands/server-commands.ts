@@ -1,5 +1,5 @@
 /**
- * The commands that run a server, and call `started` once it listens. The build makes this module a script: see ./script.ts.
+ * The commands that run a server, and call `started` once it listens. The build makes this module a script: see ../script.ts.
  */
 import { serverTable } from '../settings/flags.ts';
 import { demoTable } from './demo-docs.ts';

@@ -1,4 +1,4 @@
-import { loadScript } from './script.ts';
+import { loadScript } from '../script.ts';
 import type * as Commands from './server-commands.ts';
 
 type Runs = { readonly [command in 'serve' | 'demo' | 'runApiServer']: (args: readonly string[]) => Promise<void> };

@@ -20,7 +20,7 @@ export interface ControllerThreadOptions {
   readonly entry?: URL;
 }
 
-/** The bundle of ./worker.ts is in the same folder as the bundle of this file. */
+/** The bundle of ./entry.ts is in the same folder as the bundle of this file. */
 const bundledEntry = new URL('./controller-worker.js', import.meta.url);
 
 /** Maximum number of unread chunks of a response. */

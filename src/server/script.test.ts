@@ -35,8 +35,8 @@ it('stores the code of all loaded scripts, which the next load takes and does no
   expect(first.exports.sum(1, 2)).toBe(3);
   await first.storeCode();
   expect(caches()).toEqual([
-    expect.stringMatching(/^entry\.script\.cjs-[0-9a-f]{16}$/),
-    expect.stringMatching(/^part\.script\.cjs-[0-9a-f]{16}$/),
+    expect.stringMatching(/^entry-entry\.script\.cjs-[0-9a-f]{16}$/),
+    expect.stringMatching(/^entry-part\.script\.cjs-[0-9a-f]{16}$/),
   ]);
   const second = load();
   expect(second.exports.sum(1, 2)).toBe(3);

@@ -20,13 +20,14 @@ export interface LoadedScript<T> {
   readonly storeCode: () => Promise<void>;
 }
 
-/** Maximum number of code caches of a script: one for each version and set of options of Node. */
+/** Maximum number of code caches of a script and an entry: one for each version and set of options of Node. */
 const maxCaches = 4;
 
 /**
  * Loads `NAME.script.cjs` of the build, and the scripts that it requires. A script is a function expression with the parameters
  * of a CommonJS module. V8 takes its functions from a code cache in the folder `code` next to it, instead of compiling them:
- * whoever can write the cache can also write the script.
+ * whoever can write the cache can also write the script. Each entry `name` has caches of its own, since it calls other
+ * functions of the scripts that entries share.
  */
 export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
   const requirePackage = createRequire(join(folder, name));
@@ -36,7 +37,7 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
     const known = loaded.get(file);
     if (known !== undefined) return known;
     const path = join(folder, file);
-    const cache = cachePath(folder, file);
+    const cache = join(folder, 'code', `${name}-${file}-${cacheKey(path)}`);
     const cachedData = readIfPresent(cache);
     // Scripts are ASCII.
     const source = readFileSync(path, 'latin1');
@@ -61,12 +62,12 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
 
 type ScriptFunction = (exports: object, require: (id: string) => unknown, filename: string) => void;
 
-/** The cache for this file of a script, and for this Node with its options: V8 rejects code of other ones. */
-function cachePath(folder: string, file: string): string {
-  const { size, mtimeMs } = statSync(join(folder, file));
+/** Names the code of this script for this Node with its options: V8 rejects that of other ones. */
+function cacheKey(path: string): string {
+  const { size, mtimeMs } = statSync(path);
   const { version, arch, execArgv, env } = process;
-  const key = createHash('sha256').update(JSON.stringify([size, mtimeMs, version, arch, execArgv, env.NODE_OPTIONS]));
-  return join(folder, 'code', `${file}-${key.digest('hex').slice(0, 16)}`);
+  const state = JSON.stringify([size, mtimeMs, version, arch, execArgv, env.NODE_OPTIONS]);
+  return createHash('sha256').update(state).digest('hex').slice(0, 16);
 }
 
 function readIfPresent(path: string): Buffer | undefined {

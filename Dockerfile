@@ -6,6 +6,8 @@ COPY scripts scripts
 COPY src src
 RUN node scripts/build.mjs
 RUN npm prune --omit=dev
+# The user of the image may not write here: this start stores the compiled code for all later ones.
+RUN timeout --preserve-status 20 node dist/server/main.js serve --store=memory --data-dir=/tmp/orch
 RUN mkdir -m 700 /data
 
 FROM node:22-bookworm-slim

@@ -66,7 +66,8 @@ type ScriptFunction = (exports: object, require: (id: string) => unknown, filena
 function cacheKey(path: string): string {
   const { size, mtimeMs } = statSync(path);
   const { version, arch, execArgv, env } = process;
-  const state = JSON.stringify([size, mtimeMs, version, arch, execArgv, env.NODE_OPTIONS]);
+  // Images of containers round times to seconds.
+  const state = JSON.stringify([size, Math.floor(mtimeMs / 1000), version, arch, execArgv, env.NODE_OPTIONS]);
   return createHash('sha256').update(state).digest('hex').slice(0, 16);
 }
 

@@ -6,9 +6,10 @@ type Runs = { readonly [command in 'serve' | 'demo' | 'runApiServer']: (args: re
 /** Loads the commands that run a server; after the start each of them stores its compiled code. */
 export function loadServerCommands(): Runs {
   const { exports, storeCode } = loadScript<typeof Commands>('server-commands');
+  const started = () => void storeCode();
   return {
-    serve: (args) => exports.serve(args, storeCode),
-    demo: (args) => exports.demo(args, storeCode),
-    runApiServer: (args) => exports.runApiServer(args, storeCode),
+    serve: (args) => exports.serve(args, started),
+    demo: (args) => exports.demo(args, started),
+    runApiServer: (args) => exports.runApiServer(args, started),
   };
 }

@@ -58,7 +58,8 @@ export function* updateManagedFields({ type, writer, before, after }: Update): W
   const others = mine === undefined ? entries : entries.filter((entry) => entry !== mine);
   const left = yield* stripChangedFields(others, transition);
   yield;
-  const self = yield* writerEntry(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
+  const added = { manager, operation: 'Update', apiVersion, subresource, time: undefined, fields: {} } as const;
+  const self = yield* writerEntry(mine ?? added, changes, now);
   yield;
   if (self !== undefined) left.push(self);
   return yield* encodeManagedFields(yield* capUpdateManagers(left), stored);

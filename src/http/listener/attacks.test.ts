@@ -169,6 +169,22 @@ describe('HTTP/1.1', () => {
     socket.resume();
     expect((await received(socket)).split('HTTP/1.1 200 OK')).toHaveLength(50 * 21 + 2);
   });
+
+  it.each([8 * 1024, 4 * 1024])(
+    'sends all responses of %i bytes to requests that come one by one, unread',
+    async (size) => {
+      const { port } = await start(answerOf({ body: 'x'.repeat(size) as ByteString }));
+      const socket = await raw(port, '');
+      socket.pause();
+      for (let i = 0; i < 1_000; i++) {
+        socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      socket.resume();
+      expect((await received(socket)).split('HTTP/1.1 200 OK')).toHaveLength(1_002);
+    },
+  );
 });
 
 describe('TLS', () => {

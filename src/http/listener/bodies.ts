@@ -52,7 +52,7 @@ export async function readObjectBody(sent: Sent, expected: Expected, offered: Of
   const body = await decodeObject(sent, codec, bytes, expected, unrecognized);
   const fault = expected.namesKind ? kindFault(body.value, bytes) : undefined;
   if (fault !== undefined) throw unrecognizedBody(expected.kind, bytes, fault);
-  return { ...body, size: bytes.length };
+  return body;
 }
 
 /** Why the kind of an object is not known; undefined where it is. */
@@ -87,10 +87,10 @@ async function decodeObject(
   bytes: Uint8Array,
   expected: TypeMeta,
   unrecognized: (fault: StatusError) => StatusError,
-): Promise<Omit<ObjectBody, 'size'>> {
+): Promise<ObjectBody> {
   try {
     const body = await parsed(sent, codec, bytes, expected);
-    return { ...body, value: objectIn(body.value) };
+    return { ...body, value: objectIn(body.value), size: bytes.length };
   } catch (error) {
     if (codec.completeErrors || !(error instanceof StatusError) || error.code !== 400) throw error;
     throw unrecognized(error);

@@ -27,7 +27,7 @@ import {
 } from './listener-options.ts';
 import { LoopTurns } from './loop-turns.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
-import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
+import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
 
 export interface ListenerOptions {
   readonly handler: Handler;
@@ -221,7 +221,7 @@ function serve(
     answer.once('aborted', destroySoon);
     if (answer.endAfterHeaders) answer.resume();
   } else answer.once('close', () => connection.end(request));
-  if (connection.requests.size > 1) connection.allowPause();
+  if (connection.requests.size > 2) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
     const isArriving = !request.complete && request.coming > 0;
@@ -242,7 +242,7 @@ function serve(
       if (isArriving && response.status >= 400 && isSmall(response)) afterBody(message, clock, write);
       else write();
     } else if (!answer.destroyed) {
-      if (!isSmall(response)) connection.allowPause();
+      if (!isSmall(response, connection.requests.size === 1 ? 8 * 1024 : 4 * 1024)) connection.allowPause();
       writeHttp1(response, answer, options);
     }
   };
@@ -283,10 +283,6 @@ function refusedHead({ rawHeaders }: RequestHead, limits: ListenerLimits): ApiRe
   }
   return undefined;
 }
-
-/** Whether a response fits into the buffers of a connection. */
-const isSmall = ({ body }: ApiResponse): boolean =>
-  (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
 
 /** How long a refusal over HTTP/2 waits for the rest of the body that it refuses (ms). */
 const refusalMs = 1_000;

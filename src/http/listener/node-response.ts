@@ -19,6 +19,13 @@ export interface WriteOptions {
 /** A socket is an upgraded connection. */
 export type Sink = ServerResponse | ServerHttp2Stream | Socket;
 
+/**
+ * Whether a response is at most `limit` bytes and an ordinary head. The buffers of a connection (16 KiB) have room for one
+ * of 8 KiB and another of 4 KiB: the next request may arrive just before Node has finished the response to the one before.
+ */
+export const isSmall = ({ body, headers }: ApiResponse, limit = 8 * 1024): boolean =>
+  isChunk(body) && body.length <= limit && headers['warning'] === undefined;
+
 /** Sends a response over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
   const { status, headers, body, trailers } = response;

@@ -67,11 +67,9 @@ export class Heads {
     const start = after === undefined ? prefix : (`${after}\0` as ByteString);
     const end = afterPrefix(prefix);
     const heads: Head[] = [];
-    const stored = {
-      start: start.slice(0, longestStored) as ByteString,
-      ...(end === undefined ? {} : { end: storable(end) }),
-    };
-    for (const head of this.#short.range({ ...stored, limit: limit + 1 })) {
+    const from = start.slice(0, longestStored) as ByteString;
+    const bounds = end === undefined ? { start: from } : { start: from, end: storable(end) };
+    for (const head of this.#short.range(bounds, limit + 1)) {
       if (head.key >= start && heads.length < limit) heads.push(head);
     }
     if (this.#order.size === 0) return heads;

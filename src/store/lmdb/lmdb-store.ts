@@ -332,7 +332,7 @@ class LmdbStore implements Store {
     const now = this.#clock.now();
     const due: LeaseKey[] = [];
     const start = { expires: 0, revision: 0, ordinal: 0 };
-    for (const { key } of this.#environment.leases.range({ start, limit: expiriesPerStep })) {
+    for (const { key } of this.#environment.leases.range({ start }, expiriesPerStep)) {
       if (key.expires <= now) {
         due.push(key);
         continue;

@@ -84,7 +84,7 @@ export class Table<V, K> {
   }
 
   /** The first `limit` items from `start` on and before `end`, in the order of their keys. */
-  range({ limit = Number.POSITIVE_INFINITY, ...bounds }: Bounds<K> & { readonly limit?: number }): Item<V, K>[] {
+  range(bounds: Bounds<K>, limit = Number.POSITIVE_INFINITY): Item<V, K>[] {
     const items: Item<V, K>[] = [];
     try {
       for (const item of this.#merged(bounds)) {

@@ -95,7 +95,7 @@ export interface Seals {
 /** Seals the next records of format 1; undefined when all have a checksum. */
 export function seal({ unsealed: start, records }: Environment, slab: Slab): Seals | undefined {
   if (start === undefined) return undefined;
-  const found = records.range({ start, limit: sealedAtOnce });
+  const found = records.range({ start }, sealedAtOnce);
   const changes: Change[] = [];
   let [bytes, sealedCount] = [0, 0];
   for (const { key: position, value: record } of found) {

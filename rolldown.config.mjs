@@ -29,6 +29,7 @@ export const modules = defineConfig({
     generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/codecs/yaml-worker.ts',
     'controller-worker': 'src/server/controller-thread/entry.ts',
+    worker: 'src/server/workers/worker.ts',
   },
   platform: 'node',
   external,

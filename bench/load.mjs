@@ -11,7 +11,7 @@ import { computedBy } from './computed.mjs';
  * @typedef {{ port: number, token: string, ca: string }} Server
  * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, pid?: number, undelayed?: boolean, refusals?: boolean, told?: boolean }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
- * @typedef {Server & { pid: number, others?: Server[], watchers: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Watches
+ * @typedef {Server & { pid: number, pids?: number[], others?: Server[], watchers: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Watches
  * @typedef {Watches & { kind: 'fanout', changes: number }} Fanout
  * @typedef {Watches & { kind: 'flood', writers: number, seconds: number }} Flood
  */
@@ -247,7 +247,8 @@ async function fanout(job) {
   });
   const { change, close: closeWriter } = await writer(job);
   const times = [];
-  const before = computedBy(job.pid);
+  const pids = job.pids ?? [job.pid];
+  const before = pids.map(computedBy);
   for (let i = 0; i < job.changes; i++) {
     const started = process.hrtime.bigint();
     expected = arrived + job.watchers;
@@ -258,12 +259,12 @@ async function fanout(job) {
     times.push(Number(process.hrtime.bigint() - started) / 1e6);
   }
   const count = job.watchers * job.changes;
-  const computed = (computedBy(job.pid) - before) / count;
+  const computedEach = pids.map((pid, i) => (computedBy(pid) - (before[i] ?? 0)) / count);
   close();
   closeWriter();
   times.sort((a, b) => a - b);
   const median = times[times.length >> 1] ?? 0;
-  return { rate: (job.watchers * 1000) / median, count, computed };
+  return { rate: (job.watchers * 1000) / median, count, computed: computedEach[0], computedEach };
 }
 
 /** Events to many watchers while several clients write as fast as they are answered. @param {Flood} job */

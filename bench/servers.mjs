@@ -203,7 +203,7 @@ export async function load(job, server) {
   const before = computedBy(server.pid);
   const args = [join(here, 'load.mjs'), JSON.stringify({ token, ...job, port, ca, pid: server.pid })];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 });
-  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[], computed?: number }} */
+  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[], computed?: number, computedEach?: number[] }} */
   const result = JSON.parse(stdout);
   if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
   return { ...result, computed: result.computed ?? (computedBy(server.pid) - before) / result.count };

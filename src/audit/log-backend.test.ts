@@ -15,7 +15,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ByteString, JsonObject } from '../meta/index.ts';
 import { jsonLine } from './event.ts';
-import { type LogBackendOptions, openLogBackend } from './log-backend.ts';
+import { createAuditLog, type LogBackendOptions, openLogBackend } from './log-backend.ts';
+import type { RotationOptions } from './rotating-file.ts';
 import { backendFixture, eventOf } from './testing/event.ts';
 
 const batch = { mode: 'batch', bufferSize: 1000, batchSize: 1000, waitMs: 0, throttle: undefined } as const;
@@ -23,11 +24,8 @@ const options = {
   format: 'json',
   batch,
   truncate: undefined,
-  maxSize: 1_000_000,
-  maxBackups: 0,
-  maxAge: 0,
-  compress: false,
 } as const;
+const rotation = { maxSize: 1_000_000, maxBackups: 0, maxAge: 0, compress: false };
 
 let folder: string;
 let path: string;
@@ -39,7 +37,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (more: Partial<LogBackendOptions> = {}) => openLogBackend({ ...options, path, ...more }, fixture);
+const open = (more: Partial<LogBackendOptions> & Partial<RotationOptions> = {}) => {
+  const log = createAuditLog(path, { ...rotation, ...more }, fixture);
+  return openLogBackend({ ...options, log, ...more }, fixture);
+};
 const linesOf = (text: string) => text.split('\n').slice(0, -1);
 const idsOf = (text: string) => linesOf(text).map((line) => (JSON.parse(line) as JsonObject)['auditID']);
 const backups = () => readdirSync(join(folder, 'logs')).filter((name) => name !== 'audit.log');

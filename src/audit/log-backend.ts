@@ -21,9 +21,16 @@ export interface BackendDependencies {
   readonly log: AuditErrorLog;
 }
 
-export interface LogBackendOptions extends RotationOptions {
-  /** Undefined: standard output. */
-  readonly path: string | undefined;
+/** Where the lines of an audit log go. */
+export interface AuditLog {
+  /** Rejects when lines cannot be written. */
+  open(): Promise<void>;
+  append(lines: readonly ByteString[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogBackendOptions {
+  readonly log: AuditLog;
   readonly format: 'json' | 'legacy';
   readonly batch: BatchSettings;
   readonly truncate: TruncateOptions | undefined;
@@ -32,15 +39,33 @@ export interface LogBackendOptions extends RotationOptions {
 /** The size of one write where batches are not limited (bytes). */
 const writeBytes = 4 * 1024 * 1024;
 
-/** Writes events as lines to a file or to standard output, one write at a time. Rejects if the file cannot be opened. */
+/** The audit log in a file, or on standard output where the path is undefined. Appends wait for each other. */
+export function createAuditLog(
+  path: string | undefined,
+  rotation: RotationOptions,
+  { clock, log }: Pick<BackendDependencies, 'clock' | 'log'>,
+): AuditLog {
+  const failed = (error: unknown) => log.error('rotated audit logs cannot be compressed or removed', { error });
+  const file = path === undefined ? standardOutput : new RotatingFile(path, rotation, { clock, failed });
+  let last = Promise.resolve();
+  return {
+    open: () => file.open(),
+    append(lines) {
+      const appended = last.then(() => file.append(lines));
+      last = appended.catch(() => undefined);
+      return appended;
+    },
+    close: () => file.close(),
+  };
+}
+
+/** Writes events as lines to a log, one write at a time. Rejects if the log cannot be opened. */
 export async function openLogBackend(
-  { path, format, batch, truncate, ...rotation }: LogBackendOptions,
+  { log: file, format, batch, truncate }: LogBackendOptions,
   { names, clock, counts, log }: BackendDependencies,
 ): Promise<AuditBackend> {
   const lost = lossReporter({ counts, log, clock });
   const encode = format === 'json' ? (event: AuditEvent) => jsonLine(event, names) : legacyLine;
-  const failed = (error: unknown) => log.error('rotated audit logs cannot be compressed or removed', { error });
-  const file = path === undefined ? standardOutput : new RotatingFile(path, rotation, { clock, failed });
   // Opened again for the first event, so that a server that does not start holds no file.
   await file.open();
   await file.close();

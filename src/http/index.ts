@@ -9,10 +9,12 @@ export { createNonResourceHandler } from './documents/non-resource.ts';
 export { createProfiler } from './documents/profiling.ts';
 export { createHandler } from './handle.ts';
 export { createInFlight, FairLimit, type InFlight, type InFlightLimits } from './limits.ts';
-export { listen } from './listener/listener.ts';
+export { type Listener, type ListenerOptions, listen } from './listener/listener.ts';
+export { maxConnections } from './listener/listener-options.ts';
 export type { Log, RequestEntry } from './log.ts';
 export { authorizationObserver } from './metrics/authorization-metrics.ts';
 export { createMetrics, emptyCounts, type Metrics } from './metrics/metrics.ts';
+export { addLines, type MetricLines } from './metrics/metrics-text.ts';
 export {
   type BuildInfo,
   type CollectionKind,

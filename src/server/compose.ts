@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import type { Auditor } from '../audit/index.ts';
 import { NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import type { FlowControl } from '../fairness/index.ts';
@@ -18,6 +17,7 @@ import {
   createProfiler,
   emptyCounts,
   type Handler,
+  type Health,
   type HealthCheck,
   type InFlight,
   type Metrics,
@@ -73,15 +73,19 @@ import { describeStore, openStore } from './storage/open-store.ts';
 import { createRevisionMemory } from './storage/revision-memory.ts';
 import { type StoreChecks, storeChecks } from './storage/store-checks.ts';
 import { apiVersion, buildInfo } from './version.ts';
-import { openAuditor } from './webhooks/audit.ts';
+import { type OpenedAuditor, openAuditor } from './webhooks/audit.ts';
 import { kindFinder } from './webhooks/kind-finder.ts';
 import { pluginInitializer } from './webhooks/plugin-initializer.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './webhooks/registered-webhooks.ts';
 import { webhookServices } from './webhooks/webhook-services.ts';
+import { type OtherProcesses, observedFlag, wholeMetrics } from './workers/other-processes.ts';
+import { type Owner, ownersHealth, ownersMetrics } from './workers/owner.ts';
 
 /** The components of a server. */
 export interface ServerComponents {
   readonly store: Store;
+  /** The store as it was opened: its values are encrypted. */
+  readonly bareStore: Store;
   readonly registry: Registry;
   readonly inFlight: InFlight;
   /** Undefined: requests have no seats. */
@@ -96,7 +100,8 @@ export interface ServerComponents {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   /** Undefined: nothing is audited. */
-  readonly auditor: Auditor | undefined;
+  readonly auditor: OpenedAuditor | undefined;
+  readonly health: Health;
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
   /** See {@link Authentication}. */
@@ -116,6 +121,8 @@ export interface ServerState {
   /** Undefined while the server does not listen. */
   readonly tls: () => Tls | undefined;
   readonly connections: () => ConnectionCounts | undefined;
+  /** Undefined: this process is the whole server. */
+  readonly others: () => OtherProcesses | undefined;
 }
 
 /** What the parts of a server are composed from. */
@@ -127,6 +134,8 @@ interface Composition extends Pick<Dependencies, 'clock' | 'random' | 'log' | 'i
   /** Default: the store of the settings. */
   readonly store?: Store;
   readonly starting?: StartObserver;
+  /** Undefined: this process is the server. Otherwise it is a worker of a server. */
+  readonly owner?: Owner;
   readonly interceptWebhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 }
 
@@ -145,7 +154,7 @@ type Parts = Awaited<ReturnType<typeof constructParts>>;
 
 /** The first phase. Each part lists what it is constructed from; all of them use the backend in requests only. */
 async function constructParts(composition: Composition, backend: Backend) {
-  const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
+  const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks, owner } = composition;
   const { definitions, serves, findType } = await selectDefinitions(settings, names);
   const absent = absentResources(settings, names);
   const features = resolveFeatures(settings);
@@ -214,9 +223,16 @@ async function constructParts(composition: Composition, backend: Backend) {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = settings;
   const admission: RegistryOptions['admission'] = (objects) =>
     makePlugins({ ...initializer, objects, namespace: objects.namespace }, enabled, disabled, absent);
-  logIdle(composition, absent);
+  if (owner === undefined) logIdle(composition, absent);
 
-  const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
+  const auditor = await openAuditor(settings, {
+    names,
+    clock,
+    random,
+    log: logOf(log, 'audit'),
+    counts: counts.audit,
+    appendAudit: owner?.appendAudit,
+  });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
   return {
     definitions,
@@ -251,7 +267,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
   backend.open(opened.store, opened.usable);
   const registry = openRegistry(composition, parts, backend, opened.tokenKey);
   backend.serve(registry);
-  const { yaml, handler } = createHandlers(composition, parts, backend, opened.checks);
+  const { yaml, handler, health } = createHandlers(composition, parts, backend, opened.checks);
   const rightsLoaded = Promise.all([
     followRoles(registry, roles, names),
     authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
@@ -261,6 +277,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
   rightsLoaded.catch(() => {});
   return {
     store: opened.store,
+    bareStore: opened.bare,
     registry,
     inFlight: parts.inFlight,
     flowControl: parts.flowControl,
@@ -273,6 +290,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
     usage: parts.usage,
     tracer: parts.tracer,
     auditor: parts.auditor,
+    health,
     handler,
     signSecretToken: access.signSecretToken,
     closeAuthentication: access.close,
@@ -282,13 +300,13 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
 }
 
 function openRegistry(composition: Composition, parts: Parts, backend: Backend, tokenKey: string): Registry {
-  const { settings, names, clock, random, log, starting } = composition;
+  const { settings, names, clock, random, log, starting, owner } = composition;
   const { definitions, serves, features, fakeNodes, metrics, access, roles, authorization, findKind, admission } =
     parts;
   const { authorize } = authorization;
   const { store } = backend;
   const releases = servedReleases(settings);
-  for (const warning of gateWarnings(settings)) log.warn(warning, {});
+  if (owner === undefined) for (const warning of gateWarnings(settings)) log.warn(warning, {});
   return createRegistry({
     store,
     names,
@@ -321,24 +339,29 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
 
 /** The handler of all requests, and the thread that reads YAML for it. */
 function createHandlers(
-  { settings, state, names, clock, random, log }: Composition,
+  { settings, state, names, clock, random, log, owner }: Composition,
   { findType, metrics, flowControl, access, aggregation, authorization, auditor, nodeProxy, tracer }: Parts,
   { registry, checks: store }: Backend,
   encryptionChecks: readonly HealthCheck[],
-): { readonly yaml: YamlThread; readonly handler: Handler } {
+): Pick<ServerComponents, 'yaml' | 'handler' | 'health'> {
   const others = [...encryptionChecks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
   const { levels } = log;
+  const own = serverHealth({ names, store, registry, others, log, isClosing: () => state.closing });
+  const health = owner === undefined ? own : ownersHealth(own, owner);
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    metrics,
+    metrics: owner === undefined ? wholeMetrics(metrics, state.others) : ownersMetrics(metrics, owner),
     aggregation,
     findType,
     describe,
-    health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
+    health,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     flowControl,
-    flags: settings.profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
+    flags:
+      settings.profiling && levels !== undefined
+        ? new Map([['v', observedFlag(levels, (text) => state.others()?.setLogLevels(text))]])
+        : undefined,
     version: apiVersion(servedReleases(settings)),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -363,7 +386,7 @@ function createHandlers(
     isStarting: state.hooks.starting(clock),
     readYaml: (bytes, user, turns) => yaml.parse(bytes, user, turns),
   });
-  return { yaml, handler };
+  return { yaml, handler, health };
 }
 
 /** The counters of a server, and the state of it that its metrics show. */
@@ -378,6 +401,7 @@ const serverCounts = (state: ServerState, usage: UsageReader, identity: string, 
     resourceOf: resourceFinder(builtinResources, names),
     storeSize: async () => backend.store.size(),
     checkWritable: async () => backend.checks.writable(),
+    others: async () => (await state.others()?.metricLines()) ?? [],
   };
 };
 
@@ -431,6 +455,7 @@ interface OpenedStore
     Pick<ClusterIdentity, 'tokenKey'>,
     Pick<ServerComponents, 'noteRevision'> {
   readonly usable: StoreChecks;
+  readonly bare: Store;
 }
 
 /**
@@ -462,7 +487,7 @@ async function openStores(
     const { tokenKey } = await openIdentity(store, settings.apiDomain, random, place);
     const dataDir = injected === undefined && settings.store === 'memory' ? undefined : settings.dataDir;
     const noteRevision = createRevisionMemory({ store, tokenKey, dataDir, log: storeLog });
-    return { store, checks, tokenKey, usable: storeChecks(store, clock), noteRevision };
+    return { store, bare, checks, tokenKey, usable: storeChecks(store, clock), noteRevision };
   } catch (error) {
     await store.close();
     throw error instanceof StoreError ? new StartError(error.message, error) : error;

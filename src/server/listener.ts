@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { type ConnectionCounts, type Handler, listen } from '../http/index.ts';
+import {
+  type ConnectionCounts,
+  type Handler,
+  type Listener,
+  type ListenerOptions,
+  listen,
+  maxConnections,
+} from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { loadTls, type Tls } from './certificates/tls.ts';
@@ -8,7 +15,9 @@ import { kubeconfig, urlOf, writeKubeconfig } from './commands/kubeconfig.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readFileLimit } from './observability/process-usage.ts';
 import type { ServerSettings } from './settings/flags.ts';
+import { shareOf } from './settings/in-flight-limits.ts';
 import { StartError, systemReason } from './start-error.ts';
+import type { Workers } from './workers/workers.ts';
 
 /** The address of a listening server, and the kubeconfig of its administrator. */
 export interface Address {
@@ -37,6 +46,8 @@ type ListeningDependencies = Pick<Dependencies, 'clock' | 'log'> & {
   readonly trusted: TrustedAuthorities;
   /** The store with the certificate authority that all of its servers share. Undefined: it is in the data directory. */
   readonly sharedBy: Store | undefined;
+  /** The other processes of the server, which are given connections. */
+  readonly workers: Workers | undefined;
 };
 
 /** Interval at which certificates are reloaded, and renewed when they are about to expire (ms). */
@@ -50,14 +61,16 @@ export async function openListener(
   settings: ServerSettings,
   names: Names,
   handler: Handler,
-  { clock, log, trusted, sharedBy }: ListeningDependencies,
+  { clock, log, trusted, sharedBy, workers }: ListeningDependencies,
 ): Promise<Listening> {
   const load = () => loadTls(settings, names, clock.now(), sharedBy);
   let tls = await load();
   trusted.replace(tls);
-  const listener = await open(settings, handler, { clock, log }, wireTls(tls, trusted));
+  const listener = await open(settings, handler, { clock, log, assign: workers?.assign }, wireTls(tls, trusted));
   trusted.onFrontChange(() => listener.renew(wireTls(tls, trusted)));
   const url = urlOf(listener.address, listener.port);
+  const publish = async () => workers?.publish({ tls, url });
+  await publish();
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () =>
     kubeconfig({
@@ -82,7 +95,7 @@ export async function openListener(
         tls = fresh;
         trusted.replace(tls);
         listener.renew(wireTls(tls, trusted));
-        await writeConfig();
+        await Promise.all([publish(), writeConfig()]);
         log.info('certificates were renewed', {});
       }
       failure = '';
@@ -109,19 +122,27 @@ export async function openListener(
   };
 }
 
+/** The limits of the listener in this process: a share of those of the server, and that of its files. */
+export const processLimits = async (
+  settings: ServerSettings,
+): Promise<Pick<ListenerOptions, 'limits' | 'maxFiles'>> => ({
+  limits: { connections: shareOf(settings, maxConnections) },
+  maxFiles: await readFileLimit(),
+});
+
 /** The handshake names the authorities of clients and proxies; authenticators tell them apart later. */
-const wireTls = ({ cert, key }: Tls, trusted: TrustedAuthorities) => ({ cert, key, clientCa: trusted.all });
+export const wireTls = ({ cert, key }: Tls, trusted: TrustedAuthorities) => ({ cert, key, clientCa: trusted.all });
 
 async function open(
   settings: ServerSettings,
   handler: Handler,
-  dependencies: Pick<Dependencies, 'clock' | 'log'>,
-  tls: ReturnType<typeof wireTls>,
-) {
+  dependencies: Pick<Dependencies, 'clock' | 'log'> & Pick<ListenerOptions, 'assign'>,
+  tls: ListenerOptions['tls'],
+): Promise<Listener> {
   const { bindAddress: address, securePort: port } = settings;
-  const maxFiles = await readFileLimit();
+  const options = { handler, address, port, tls, ...(await processLimits(settings)), ...dependencies };
   try {
-    return await listen({ handler, address, port, tls, maxFiles, ...dependencies });
+    return await listen(options);
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

@@ -1,12 +1,11 @@
 import { networkInterfaces } from 'node:os';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
 import type { ConnectionCounts, Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createPolicyBootstrap } from './access/bootstrap-policy.ts';
-import { awaitWithTimeout } from './await-with-timeout.ts';
 import type { Tls } from './certificates/tls.ts';
 import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
@@ -33,8 +32,11 @@ import type { ServerSettings } from './settings/flags.ts';
 import { readConfig } from './settings/read-file.ts';
 import type { ServerOptions } from './settings/server-options.ts';
 import { readOptions } from './settings/settings.ts';
+import { discard, shutDown } from './shut-down.ts';
 import { StartError } from './start-error.ts';
 import type { RegisteredWebhooks } from './webhooks/registered-webhooks.ts';
+import { createWorkers } from './workers/create-workers.ts';
+import type { Workers } from './workers/workers.ts';
 
 /** A running API server. */
 export interface OrchServer {
@@ -101,6 +103,7 @@ export async function openServer(
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
+  let workers: Workers | undefined;
   const state: State = {
     closing: false,
     address: '',
@@ -108,6 +111,7 @@ export async function openServer(
     tls: () => undefined,
     hooks,
     connections: () => undefined,
+    others: () => workers,
   };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
@@ -145,8 +149,12 @@ export async function openServer(
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: create a new one to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
-      const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
-      opening = openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy });
+      const hasOthers = isShared(settings, dependencies);
+      const sharedBy = hasOthers ? components.store : undefined;
+      workers = createWorkers({ ...injected, settings, components, isShared: hasOthers });
+      opening = openWith(workers, () =>
+        openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy, workers }),
+      );
       listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
@@ -170,25 +178,6 @@ const createAdminClient = (handler: Handler, { product, domain: apiDomain }: Nam
   return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
 };
 
-/** Closes the components of a server that failed to start. */
-async function discard({
-  registry,
-  aggregation,
-  closeAuthentication,
-  authorization,
-  auditor,
-  tracer,
-  store,
-}: ServerComponents): Promise<void> {
-  registry.close();
-  await aggregation.close();
-  await closeAuthentication();
-  await authorization.close();
-  await auditor?.close(0);
-  await tracer?.close(0);
-  await store.close();
-}
-
 /** The mutable state of a server. */
 interface State {
   closing: boolean;
@@ -197,7 +186,24 @@ interface State {
   port: number | undefined;
   tls: () => Tls | undefined;
   connections: () => ConnectionCounts | undefined;
+  readonly others: () => Workers | undefined;
   readonly hooks: PostStartHooks;
+}
+
+/** Starts the workers before the listener, so that the first connections are spread too, and stops them with it. */
+async function openWith(workers: Workers | undefined, open: () => Promise<Listening>): Promise<Listening> {
+  if (workers === undefined) return open();
+  try {
+    await workers.start();
+    const listening = await open();
+    return {
+      ...listening,
+      close: async (graceMs) => void (await Promise.all([listening.close(graceMs), workers.stop()])),
+    };
+  } catch (error) {
+    await workers.stop();
+    throw error;
+  }
 }
 
 /** The kinds of stores that no other server can use. */
@@ -249,61 +255,6 @@ async function bootstrap(
   if (settings.demo) await applyDemo(client, names, log);
 }
 
-/** Timeout of the export of the last spans (ms). */
-const flushSpansMs = 2_000;
-async function shutDown(
-  {
-    registry,
-    store,
-    inFlight,
-    nodeProxy,
-    aggregation,
-    yaml,
-    webhooks,
-    closeAuthentication,
-    authorization,
-    auditor,
-    tracer,
-    usage,
-  }: ServerComponents,
-  opening: Promise<Listening> | undefined,
-  settings: ServerSettings,
-  injected: Pick<Dependencies, 'clock' | 'log'>,
-  stops: readonly (() => Promise<unknown>)[],
-): Promise<void> {
-  const { clock } = injected;
-  const stopped = Promise.all(stops.map((stop) => stop()));
-  stopped.catch(() => {});
-  // A failure to listen has been reported to the caller of `listen`.
-  const listening = await opening?.catch(() => undefined);
-  if (listening !== undefined) {
-    await new Promise<void>((resolve) => {
-      if (settings.shutdownDelayDuration === 0) resolve();
-      else clock.after(settings.shutdownDelayDuration, resolve);
-    });
-  }
-  const idle = listening?.close(settings.shutdownGracePeriod);
-  // Watches and proxied connections are long-running: they end after all other requests.
-  const until = clock.now() + settings.shutdownGracePeriod;
-  const working = () => inFlight.limits.readOnly.used + inFlight.limits.mutating.used > 0 || listening?.busy() === true;
-  while (working() && clock.now() < until) {
-    await pause(5);
-  }
-  webhooks.close();
-  await closeAuthentication();
-  await authorization.close();
-  await awaitWithTimeout(injected, 'work of the server on the store', stopped);
-  registry.close();
-  nodeProxy.close();
-  await aggregation.close();
-  usage.close();
-  yaml.close();
-  await idle;
-  await auditor?.close(settings.shutdownGracePeriod);
-  await tracer?.close(flushSpansMs);
-  await awaitWithTimeout(injected, 'the store', store.close());
-}
-
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
@@ -317,7 +268,7 @@ const noteRevisionMs = 10_000;
 const flowObjectsMs = 60_000;
 const firstFlowObjectsMs = 2_000;
 /** Interval at which priority levels lend and borrow seats (ms). */
-const adjustSeatsMs = 10_000;
+export const adjustSeatsMs = 10_000;
 /** Interval of the self-registration (ms), and delay of its first run, which must not slow the startup. */
 const registrationMs = 5_000;
 const firstRegistrationMs = 1_000;

@@ -26,7 +26,7 @@ export interface Health {
   /** Undefined when the path is not below one of the three. */
   serve(path: string, query: Query): Promise<ApiResponse> | undefined;
   /** The results of the checks so far, in the Prometheus text format (`/metrics/slis`). */
-  outcomes(): string;
+  outcomes(): string | Promise<string>;
 }
 
 /** Runs a check for an endpoint; counts the result and logs failures. The result is what is told of the failure. */

@@ -19,11 +19,16 @@ import { serveFairnessDump } from './fairness-dumps.ts';
 import type { Health } from './health.ts';
 import type { Profiler } from './profiling.ts';
 
+/** The metrics of the whole server. */
+export type ServerMetrics = Pick<Metrics, 'text' | 'discoveryAggregated'> & {
+  readonly reset: () => void | Promise<void>;
+};
+
 export interface NonResourceOptions {
   readonly registry: Registry;
   readonly names: Names;
   readonly health: Health;
-  readonly metrics: Metrics;
+  readonly metrics: ServerMetrics;
   /** Absent: this server serves all group versions itself. */
   readonly aggregation?: Aggregation | undefined;
   /** Absent: nothing is served below `/debug/pprof`. */
@@ -78,15 +83,12 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
-    if (path === '/metrics' && request.method === 'DELETE') {
-      metrics.reset();
-      return metricsReset;
-    }
+    if (path === '/metrics' && request.method === 'DELETE') return resetMetrics(metrics);
     if (path === '/metrics') {
       return { status: 200, headers: metricsHeaders, body: metrics.text(call.turns) };
     }
     if (path === '/metrics/slis') {
-      return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
+      return outcomesOf(health);
     }
     return (
       health.serve(path, info.query) ??
@@ -126,6 +128,17 @@ const pathsOfGroup = (group: Group): string[] => [
   group.name === '' ? '/api' : `/apis/${group.name}`,
   ...group.versions.map(rootOf),
 ];
+
+async function resetMetrics(metrics: ServerMetrics): Promise<ApiResponse> {
+  await metrics.reset();
+  return metricsReset;
+}
+
+const outcomesOf = async (health: Health): Promise<ApiResponse> => ({
+  status: 200,
+  headers: metricsHeaders,
+  body: encodeText(await health.outcomes()),
+});
 
 const metricsReset = textAnswer(200, 'metrics reset\n');
 const metricsHeaders = {

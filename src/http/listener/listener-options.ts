@@ -27,8 +27,11 @@ export interface ListenerLimits {
   readonly stallMs: number;
 }
 
+/** The default limit of connections. */
+export const maxConnections = 30_000;
+
 export const defaultLimits: ListenerLimits = {
-  connections: 30_000,
+  connections: maxConnections,
   streams: 100,
   headers: 100,
   handshakeMs: 10_000,
@@ -47,16 +50,20 @@ export interface TlsFiles {
   readonly clientCa?: string;
 }
 
+export const connectionOptions = {
+  noDelay: true,
+  // Detects clients that have vanished during a long-running request.
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+} as const;
+
 export function serverOptions(limits: ListenerLimits) {
   return {
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
     handshakeTimeout: limits.handshakeMs,
-    noDelay: true,
-    // Detects clients that have vanished during a long-running request.
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
+    ...connectionOptions,
     maxHeaderListPairs: limits.headers + 4,
     // Room for a chunk of a list on each of some hundred streams (MB).
     maxSessionMemory: 128,

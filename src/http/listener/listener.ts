@@ -6,7 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText, scheduler } from '../../meta/index.ts';
 import { FairLimit } from '../limits.ts';
@@ -19,6 +19,7 @@ import { type Connection, type Connections, createConnections } from './connecti
 import { Handshakes } from './handshakes.ts';
 import {
   configureHttp1,
+  connectionOptions,
   defaultLimits,
   type ListenerLimits,
   serverOptions,
@@ -32,8 +33,10 @@ import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
 export interface ListenerOptions {
   readonly handler: Handler;
   readonly address: string;
-  /** 0: any free port. */
-  readonly port: number;
+  /** 0: any free port. Undefined: none, and connections come by `take`. */
+  readonly port: number | undefined;
+  /** Offers each accepted connection to another process, before its handshake. True: another one has taken it. */
+  readonly assign?: ((socket: Socket) => boolean) | undefined;
   readonly tls: TlsFiles;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
@@ -43,8 +46,11 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
+  /** Where it listens; empty, and port 0, without a port. */
   readonly address: string;
   readonly port: number;
+  /** Serves a connection that another process has accepted. */
+  take(socket: Socket): void;
   /** The number of open connections. */
   readonly connections: number;
   readonly counts: () => ConnectionCounts;
@@ -77,11 +83,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
   const arrivals = new Arrivals(loop);
   accept(server, { ...options, limits, connections, arrivals, bodies, counts });
-  await bind(server, options);
-  const bound = server.address() as AddressInfo;
+  const front = options.assign === undefined ? server : frontOf(server, options.assign);
+  if (options.port !== undefined) await bind(front, options.port, options.address);
+  const { address, port } = (front.address() as AddressInfo | null) ?? unbound;
   return {
-    address: bound.address,
-    port: bound.port,
+    address,
+    port,
+    take: (socket) => void server.emit('connection', socket),
     get connections() {
       return connections.size;
     },
@@ -91,6 +99,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     },
     renew: (tls) => server.setSecureContext(tlsOptions(tls)),
     async close(graceMs) {
+      // A server in front would also wait for the connections of other processes.
+      if (front !== server) front.close();
       const stopped = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
@@ -382,15 +392,25 @@ const bodyWithUpgrade: ApiResponse = {
   body: encodeText('A request that asks for another protocol cannot have a body\n'),
 };
 
-function bind(server: Http2SecureServer, options: ListenerOptions): Promise<void> {
+/** A server that accepts connections for `server` and for other processes. They are not read before they are assigned. */
+function frontOf(server: Http2SecureServer, assign: (socket: Socket) => boolean): Server {
+  const options = { ...connectionOptions, pauseOnConnect: true };
+  return createServer(options, (socket) => {
+    if (!assign(socket)) server.emit('connection', socket);
+  });
+}
+
+function bind(server: Http2SecureServer | Server, port: number, address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.address, () => {
+    server.listen(port, address, () => {
       server.off('error', reject);
       server.on('error', ignore);
       resolve();
     });
   });
 }
+
+const unbound = { address: '', port: 0 };
 
 const ignore = () => {};

@@ -192,6 +192,7 @@ function declareCertificateMetrics(
   set.observable({
     type: 'gauge',
     name: ownMetric('certificate_expiration_timestamp_seconds'),
+    across: 'one',
     stability: 'ALPHA',
     help: 'When a certificate in use expires, in seconds since 1970: that of the listener (serving), the authority that signs certificate signing requests (signing), that of the administrator (admin).',
     labels: ['certificate'],

@@ -28,6 +28,7 @@ export function declareAggregationMetrics(
   set.observable({
     type: 'gauge',
     name: 'aggregator_unavailable_apiservice',
+    across: 'max',
     stability: 'ALPHA',
     help: 'Gauge of APIServices which are marked as unavailable broken down by APIService name.',
     labels: ['name'],

@@ -33,6 +33,7 @@ function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {
   set.observable({
     type: 'gauge',
     name: 'apiserver_storage_objects',
+    across: 'max',
     stability: 'STABLE',
     help: 'Objects stored, by resource.',
     labels: ['resource'],
@@ -65,6 +66,7 @@ const watchCacheMetrics: readonly [
   type: 'counter' | 'gauge',
   help: string,
   read: (cache: Resource['cache']) => number,
+  across?: 'max',
 ][] = [
   [
     'apiserver_watch_cache_initializations_total',
@@ -95,6 +97,7 @@ const watchCacheMetrics: readonly [
     'gauge',
     'The revision of the store that a watch cache has reached; 0 before it is filled.',
     ({ revision }) => revision,
+    'max',
   ],
   [
     ownMetric('watch_cache_subscribers'),
@@ -129,10 +132,11 @@ const watchCacheMetrics: readonly [
 ];
 
 function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): void {
-  for (const [name, type, help, read] of watchCacheMetrics) {
+  for (const [name, type, help, read, across = 'sum'] of watchCacheMetrics) {
     set.observable({
       type,
       name,
+      across,
       stability: 'ALPHA',
       help,
       labels: ['group', 'resource'],

@@ -16,6 +16,8 @@ export function declareEncryptionMetrics(set: MetricSet, encryption: EncryptionC
     set.observable({
       type,
       name: `apiserver_${name}`,
+      // A gauge is the time of the last event.
+      across: type === 'counter' ? 'sum' : 'max',
       stability: 'ALPHA',
       help,
       labels: labels[counts],
@@ -46,6 +48,7 @@ export function declareEncryptionMetrics(set: MetricSet, encryption: EncryptionC
   set.observable({
     type: 'gauge',
     name: 'apiserver_encryption_config_controller_last_config_info',
+    across: 'one',
     stability: 'ALPHA',
     help: 'The hash of the encryption configuration in use.',
     labels: ['hash'],

@@ -11,6 +11,7 @@ export function declareFairnessMetrics(set: MetricSet, flowControl: () => FlowCo
   set.observable({
     type: 'gauge',
     name: 'apiserver_flowcontrol_seat_fair_frac',
+    across: 'max',
     stability: 'ALPHA',
     help: "Fair fraction of server's concurrency to allocate to each priority level that can use it",
     read: () => [['', flowControl()?.fairFraction ?? 0]],

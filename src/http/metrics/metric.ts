@@ -20,6 +20,11 @@ export interface Declaration {
   /** The release in which it is deprecated, which decides how long it is shown ({@link visibilityOf}). */
   readonly deprecated?: ReleaseText;
   readonly help: string;
+  /**
+   * How the values of the workers of a server make that of the server: `one` where each has the same value. Default: their
+   * sum.
+   */
+  readonly across?: 'sum' | 'max' | 'one';
   /** The names of its labels, `le` aside. A series may lack some of them. Default: none. */
   readonly labels?: readonly string[];
 }

@@ -14,7 +14,7 @@ import { type ControllerMetrics, declareControllerMetrics } from './controller-m
 import { declareEncryptionMetrics } from './encryption-metrics.ts';
 import { declareFairnessMetrics } from './fairness-metrics.ts';
 import { type Metric, MetricSet, type Scrape, type Stability } from './metric.ts';
-import { metricsText } from './metrics-text.ts';
+import { type MetricLines, metricLines, metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
 import {
@@ -38,6 +38,8 @@ export interface MetricSources extends AccessCounts {
   readonly storeSize: () => Promise<number | undefined>;
   /** Rejects when the store cannot be written. */
   readonly checkWritable: () => Promise<void>;
+  /** The values of the other workers of the server. */
+  readonly others: () => Promise<readonly MetricLines[]>;
   readonly readUsage: () => Promise<ProcessUsage>;
   /** Undefined: requests have no seats. */
   readonly flowControl: () => FlowControl | undefined;
@@ -65,6 +67,7 @@ export const emptyCounts = (): MetricSources => ({
   aggregation: () => undefined,
   storeSize: async () => undefined,
   checkWritable: async () => undefined,
+  others: async () => [],
 });
 
 /**
@@ -81,8 +84,10 @@ export interface Metrics extends AccessMetrics, AdmissionMetrics, AggregationMet
   readonly storeRequest: ReturnType<typeof declareStoreMetrics>;
   /** All metrics, in the order of a scrape. */
   readonly all: readonly Metric[];
-  /** The current values in the text format of Prometheus, in pieces that are made in turns. */
+  /** The current values of the server in the text format of Prometheus, in pieces that are made in turns. */
   text(turns: Turns): AsyncIterable<ByteString>;
+  /** The current values of this process. */
+  lines(turns: Turns): Promise<MetricLines>;
 }
 
 const defaultMetricSettings: MetricSettings = {
@@ -127,8 +132,10 @@ export function createMetrics(
     storeRequest,
     all: visible.shown,
     async *text(turns) {
-      yield* metricsText(visible.shown, await readScrape(sources), turns);
+      const [scrape, others] = await Promise.all([readScrape(sources), sources.others()]);
+      yield* metricsText(visible.shown, scrape, turns, others);
     },
+    lines: async (turns) => metricLines(visible.shown, await readScrape(sources), turns),
   };
 }
 
@@ -149,6 +156,7 @@ function declareServerMetrics(set: MetricSet, identity: string, registry: () => 
   set.observable({
     type: 'gauge',
     name: 'apiserver_identity_info',
+    across: 'one',
     stability: 'ALPHA',
     help: 'The API server that these metrics are of, by the name of its identity lease: always 1.',
     labels: ['identity'],
@@ -157,6 +165,7 @@ function declareServerMetrics(set: MetricSet, identity: string, registry: () => 
   set.observable({
     type: 'gauge',
     name: featureMetric,
+    across: 'one',
     stability: 'BETA',
     help: 'Features by stage: 1 for those that are on, 0 for the others.',
     labels: ['name', 'stage'],
@@ -174,6 +183,7 @@ function declareOwnMetrics(set: MetricSet, visible: () => VisibleMetrics): void 
   set.observable({
     type: 'counter',
     name: 'registered_metrics_total',
+    across: 'one',
     stability: 'BETA',
     help: 'The count of registered metrics broken by stability level and deprecation version.',
     labels: ['deprecated_version', 'stability_level'],
@@ -189,7 +199,7 @@ function declareOwnMetrics(set: MetricSet, visible: () => VisibleMetrics): void 
     },
   });
   const declare = (name: string, stability: Stability, help: string, read: (metrics: VisibleMetrics) => number) =>
-    set.observable({ type: 'counter', name, stability, help, read: () => [['', read(visible())]] });
+    set.observable({ type: 'counter', name, across: 'one', stability, help, read: () => [['', read(visible())]] });
   declare('hidden_metrics_total', 'BETA', 'The count of hidden metrics.', ({ hidden }) => hidden);
   declare('disabled_metrics_total', 'BETA', 'The count of disabled metrics.', ({ disabled }) => disabled);
   declare(

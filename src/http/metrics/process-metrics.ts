@@ -9,6 +9,7 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
   set.observable({
     type: 'gauge',
     name: buildMetric,
+    across: 'one',
     stability: 'BETA',
     help: 'The API release that is served, and the build that serves it: always 1.',
     labels: [
@@ -27,6 +28,7 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
   set.observable({
     type: 'gauge',
     name: 'version_info',
+    across: 'one',
     stability: 'ALPHA',
     help: 'The API release of this server, the one that it emulates, and the oldest one to which it can be rolled back: always 1.',
     labels: ['binary', 'component', 'emulation', 'min_compat'],
@@ -35,6 +37,7 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
   set.observable({
     type: 'gauge',
     name: ownMetric('build_info'),
+    across: 'one',
     stability: 'ALPHA',
     help: 'The version of this server: always 1.',
     labels: ['version'],
@@ -44,10 +47,18 @@ export function declareProcessMetrics(set: MetricSet, startSeconds: number, buil
 
 type ReadUsage = (usage: ProcessUsage) => number | undefined;
 
-function declareUsage(set: MetricSet, name: string, type: 'counter' | 'gauge', help: string, read: ReadUsage): void {
+function declareUsage(
+  set: MetricSet,
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: ReadUsage,
+  across: 'sum' | 'max' = 'sum',
+): void {
   set.observable({
     type,
     name,
+    across,
     help,
     read: ({ usage }) => {
       const value = read(usage);
@@ -79,6 +90,7 @@ function declareUsageMetrics(set: MetricSet, startSeconds: number): void {
   set.observable({
     type: 'gauge',
     name: 'process_start_time_seconds',
+    across: 'one',
     stability: 'ALPHA',
     help: 'When the server began, in seconds since 1970.',
     read: () => [['', startSeconds]],
@@ -98,7 +110,7 @@ function declareRuntimeMetrics(set: MetricSet): void {
   declareHeapSpace(set, 'used', 'Used part of a space of the heap.', ({ usedBytes }) => usedBytes);
   declareHeapSpace(set, 'available', 'Available part of a space of the heap.', ({ availableBytes }) => availableBytes);
   const lag = (part: keyof EventLoopLag, help: string) =>
-    gauge(`nodejs_eventloop_lag_${part}_seconds`, help, (usage) => usage.lag[part]);
+    declareUsage(set, `nodejs_eventloop_lag_${part}_seconds`, 'gauge', help, (usage) => usage.lag[part], 'max');
   lag('min', 'Least lag of the event loop since the last scrape.');
   lag('max', 'Greatest lag of the event loop since the last scrape.');
   lag('mean', 'Mean lag of the event loop since the last scrape.');
@@ -115,6 +127,7 @@ function declareRuntimeMetrics(set: MetricSet): void {
   set.observable({
     type: 'gauge',
     name: 'nodejs_version_info',
+    across: 'one',
     help: 'The version of Node: always 1.',
     labels: ['version', 'major', 'minor', 'patch'],
     read: () => {

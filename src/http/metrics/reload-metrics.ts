@@ -30,6 +30,8 @@ export function declareReloadMetrics(
     set.observable({
       type,
       name: `apiserver_${configuration}_config_controller_${name}`,
+      // The gauge is the time of the last reload.
+      across: type === 'counter' ? 'sum' : 'max',
       stability: 'ALPHA',
       help: `${help}, by outcome and hash of the identity of the server.`,
       labels: ['apiserver_id_hash', 'status'],

@@ -108,6 +108,7 @@ function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminatio
   });
   const deprecated = set.gauge({
     name: 'apiserver_requested_deprecated_apis',
+    across: 'max',
     stability: 'STABLE',
     help: 'Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.',
     labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],

@@ -35,6 +35,7 @@ export function declareStoreMetrics(set: MetricSet, resourceOf: ResourceOfKey): 
   set.observable({
     type: 'gauge',
     name: 'apiserver_storage_size_bytes',
+    across: 'one',
     stability: 'STABLE',
     help: 'Bytes that the database of the backing store takes on disk.',
     labels: ['storage_cluster_id'],
@@ -43,6 +44,7 @@ export function declareStoreMetrics(set: MetricSet, resourceOf: ResourceOfKey): 
   set.observable({
     type: 'gauge',
     name: ownMetric('store_writable'),
+    across: 'one',
     stability: 'ALPHA',
     help: 'Whether the backing store can be written: 0 while writes fail, for lack of space for example.',
     read: ({ storeWritable }) => [['', storeWritable ? 1 : 0]],

@@ -2,7 +2,7 @@ import type { HealthCheck } from '../../http/index.ts';
 import type { Clock } from '../../meta/index.ts';
 
 /** The post-start hooks. The last one is done after the first attempt to reconcile the APIServices. */
-const hookNames = [
+export const hookNames = [
   'start-system-namespaces-controller',
   'rbac/bootstrap-roles',
   'scheduling/bootstrap-system-priority-classes',

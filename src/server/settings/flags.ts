@@ -312,6 +312,12 @@ const flags = {
     'How long requests in flight may then take to finish before their connections are closed.',
   ),
 
+  workers: flag(
+    'Process',
+    type.integer(1, 64),
+    1,
+    'Number of processes that serve requests, each with a core of its own at best. The first one has the store and runs the controllers; connections are spread over all ([performance.md](performance.md#several-cores)).',
+  ),
   logLevel: processFlags.logLevel,
   logFormat: processFlags.logFormat,
   tracingConfigFile: flag(

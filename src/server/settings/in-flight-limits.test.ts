@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inFlightLimits } from './in-flight-limits.ts';
+import { inFlightLimits, seatsOf } from './in-flight-limits.ts';
 import { readOptions } from './settings.ts';
 
 it('lets the second connections of proxied requests take a quarter of the file descriptors', async () => {
@@ -7,4 +7,15 @@ it('lets the second connections of proxied requests take a quarter of the file d
   expect(inFlightLimits(settings, 1_024).proxied).toBe(256);
   expect(inFlightLimits(settings, 1_048_576).proxied).toBe(4_000);
   expect(inFlightLimits(settings).proxied).toBe(4_000);
+});
+
+it('gives each of several workers an equal share of the limits of the server', async () => {
+  const one = await readOptions({}, async () => ({}));
+  const four = { ...one, workers: 4 };
+  expect(seatsOf(four)).toBe(150);
+  expect(inFlightLimits(four).receiving).toBe(inFlightLimits(one).receiving / 4);
+  expect(inFlightLimits({ ...four, enablePriorityAndFairness: false })).toMatchObject({ readOnly: 100, mutating: 50 });
+  expect(inFlightLimits({ ...four, enablePriorityAndFairness: false, maxRequestsInflight: 0 }).readOnly).toBe(
+    Number.POSITIVE_INFINITY,
+  );
 });

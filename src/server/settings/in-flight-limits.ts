@@ -22,25 +22,37 @@ const maxSelectors = 64 * 1024 * 1024;
 const unlimited = Number.POSITIVE_INFINITY;
 const limitOf = (setting: number) => (setting === 0 ? unlimited : setting);
 
-/** The seats of all priority levels; undefined when requests have none. */
-export const seatsOf = ({
-  enablePriorityAndFairness,
-  maxRequestsInflight,
-  maxMutatingRequestsInflight,
-}: ServerSettings): number | undefined => {
-  const seats = maxRequestsInflight + maxMutatingRequestsInflight;
-  return enablePriorityAndFairness && seats > 0 ? seats : undefined;
+type LimitSettings = Pick<
+  ServerSettings,
+  'enablePriorityAndFairness' | 'maxRequestsInflight' | 'maxMutatingRequestsInflight' | 'workers'
+>;
+
+/** What each worker has of a limit of the whole server. */
+export const shareOf = ({ workers }: Pick<ServerSettings, 'workers'>, limit: number): number =>
+  Math.ceil(limit / workers);
+
+/** The seats of all priority levels in this process; undefined when requests have none. */
+export const seatsOf = (settings: LimitSettings): number | undefined => {
+  const seats = settings.maxRequestsInflight + settings.maxMutatingRequestsInflight;
+  return settings.enablePriorityAndFairness && seats > 0 ? shareOf(settings, seats) : undefined;
 };
 
-/** The limits of concurrent requests, in a process with a limit of file descriptors. */
-export const inFlightLimits = (settings: ServerSettings, maxFiles = unlimited): InFlightLimits => ({
+/**
+ * The limits of concurrent requests in this process, which has a limit of file descriptors. Each worker has an equal share of
+ * those of the server.
+ */
+export const inFlightLimits = (settings: LimitSettings, maxFiles = unlimited): InFlightLimits => {
+  const share = (limit: number) => shareOf(settings, limit);
   // Where requests have seats, these limit how many there are.
-  readOnly: seatsOf(settings) === undefined ? limitOf(settings.maxRequestsInflight) : unlimited,
-  mutating: seatsOf(settings) === undefined ? limitOf(settings.maxMutatingRequestsInflight) : unlimited,
-  longRunning: maxWatches,
-  proxied: Math.min(maxProxied, Math.floor(maxFiles * proxiedShare)),
-  receiving: maxReceiving,
-  responses: maxResponses,
-  unread: maxUnread,
-  selectors: maxSelectors,
-});
+  const hasSeats = seatsOf(settings) !== undefined;
+  return {
+    readOnly: hasSeats ? unlimited : share(limitOf(settings.maxRequestsInflight)),
+    mutating: hasSeats ? unlimited : share(limitOf(settings.maxMutatingRequestsInflight)),
+    longRunning: share(maxWatches),
+    proxied: Math.min(share(maxProxied), Math.floor(maxFiles * proxiedShare)),
+    receiving: share(maxReceiving),
+    responses: share(maxResponses),
+    unread: share(maxUnread),
+    selectors: share(maxSelectors),
+  };
+};

@@ -898,6 +898,13 @@ export interface ServerOptions {
    */
   readonly shutdownGracePeriod?: number | string | undefined;
   /**
+   * Number of processes that serve requests, each with a core of its own at best. The first one has the store and runs
+   * the controllers; connections are spread over all ([performance.md](performance.md#several-cores)).
+   *
+   * A whole number from 1 to 64. Default: `1`. Flag: `--workers`.
+   */
+  readonly workers?: number | string | undefined;
+  /**
    * Minimum level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request. Parts
    * of the server may have other levels: `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server
    * runs.

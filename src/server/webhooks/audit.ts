@@ -1,7 +1,9 @@
 import {
   type AuditBackend,
   type AuditCounts,
+  type AuditLog,
   type Auditor,
+  createAuditLog,
   createAuditor,
   createWebhookBackend,
   defaultPolicy,
@@ -21,7 +23,14 @@ import { readWebhookConfig } from './webhook-kubeconfig.ts';
 type AuditDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly names: Names;
   readonly counts: AuditCounts;
+  /** Writes the audit log instead of a file, in a worker. */
+  readonly appendAudit: AuditLog['append'] | undefined;
 };
+
+/** The auditor of a process, and its audit log, to which workers append; undefined when there is none. */
+export interface OpenedAuditor extends Auditor {
+  readonly log: AuditLog | undefined;
+}
 
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 3_600_000;
@@ -32,7 +41,7 @@ const webhookLimits = { timeoutMs: 30_000, maxAnswer: mebibyte, maxRequests: 8 }
 export async function openAuditor(
   settings: ServerSettings,
   dependencies: AuditDependencies,
-): Promise<Auditor | undefined> {
+): Promise<OpenedAuditor | undefined> {
   const { names, counts, clock, log } = dependencies;
   const { auditPolicyFile: file, auditLogPath: path, auditWebhookConfigFile: kubeconfig } = settings;
   const policy = file === undefined ? defaultPolicy(names) : await readPolicy(file, names);
@@ -42,10 +51,13 @@ export async function openAuditor(
     return undefined;
   }
   const webhook = kubeconfig === undefined ? [] : [await openWebhook(kubeconfig, settings, dependencies)];
-  const logs = path === undefined ? [] : [await openLog(path, settings, dependencies)];
+  const auditLog = path === undefined ? undefined : auditLogOf(path, settings, dependencies);
+  const logs =
+    path === undefined || auditLog === undefined ? [] : [await openLog(path, auditLog, settings, dependencies)];
   const auditor = createAuditor({ policy, backends: [...logs, ...webhook], counts, clock, names, log });
   return {
     ...auditor,
+    log: auditLog,
     async close(graceMs) {
       // Timers of the clock do not keep the process alive.
       const alive = setInterval(() => {}, 1_000);
@@ -60,10 +72,26 @@ async function readPolicy(path: string, names: Names): Promise<Policy> {
   throw new StartError(`--audit-policy-file=${JSON.stringify(path)}: ${result.problems.join('; ')}`);
 }
 
-async function openLog(path: string, settings: ServerSettings, dependencies: AuditDependencies): Promise<AuditBackend> {
-  const { auditLogMaxsize, auditLogMaxage, auditLogMaxbackup } = settings;
+function auditLogOf(path: string, settings: ServerSettings, dependencies: AuditDependencies): AuditLog {
+  const { appendAudit: append } = dependencies;
+  if (append !== undefined) return { open: async () => {}, append, close: async () => {} };
+  const rotation = {
+    maxSize: (settings.auditLogMaxsize === 0 ? 100 : settings.auditLogMaxsize) * mebibyte,
+    maxAge: settings.auditLogMaxage * dayMs,
+    maxBackups: settings.auditLogMaxbackup,
+    compress: settings.auditLogCompress,
+  };
+  return createAuditLog(path === '-' ? undefined : path, rotation, dependencies);
+}
+
+async function openLog(
+  path: string,
+  auditLog: AuditLog,
+  settings: ServerSettings,
+  dependencies: AuditDependencies,
+): Promise<AuditBackend> {
   const options = {
-    path: path === '-' ? undefined : path,
+    log: auditLog,
     format: settings.auditLogFormat,
     batch: {
       mode: settings.auditLogMode,
@@ -74,10 +102,6 @@ async function openLog(path: string, settings: ServerSettings, dependencies: Aud
         ? { qps: settings.auditLogBatchThrottleQps, burst: settings.auditLogBatchThrottleBurst }
         : undefined,
     },
-    maxSize: (auditLogMaxsize === 0 ? 100 : auditLogMaxsize) * mebibyte,
-    maxAge: auditLogMaxage * dayMs,
-    maxBackups: auditLogMaxbackup,
-    compress: settings.auditLogCompress,
     truncate: truncateOf('log', settings.auditLogTruncateEnabled, {
       maxEventSize: settings.auditLogTruncateMaxEventSize,
       maxBatchSize: settings.auditLogTruncateMaxBatchSize,

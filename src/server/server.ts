@@ -102,17 +102,7 @@ export async function openServer(
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
-  const hooks = new PostStartHooks();
-  let workers: Workers | undefined;
-  const state: State = {
-    closing: false,
-    address: '',
-    port: undefined,
-    tls: () => undefined,
-    hooks,
-    connections: () => undefined,
-    others: () => workers,
-  };
+  const state = createState();
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
   const composition = { ...injected, settings, names, state, interceptWebhooks: intercept.webhooks };
@@ -151,7 +141,8 @@ export async function openServer(
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const hasOthers = isShared(settings, dependencies);
       const sharedBy = hasOthers ? components.store : undefined;
-      workers = createWorkers({ ...injected, settings, components, isShared: hasOthers });
+      const workers = createWorkers({ ...injected, settings, components, isShared: hasOthers });
+      state.workers = workers;
       opening = openWith(workers, () =>
         openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy, workers }),
       );
@@ -186,6 +177,8 @@ interface State {
   port: number | undefined;
   tls: () => Tls | undefined;
   connections: () => ConnectionCounts | undefined;
+  /** Undefined while there are no other processes. */
+  workers: Workers | undefined;
   readonly others: () => Workers | undefined;
   readonly hooks: PostStartHooks;
 }
@@ -212,6 +205,20 @@ const embedded: ReadonlySet<string> = new Set(['lmdb', 'memory']);
 /** Whether other servers may use the store. */
 const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): boolean =>
   injected.store !== undefined || !embedded.has(store);
+
+function createState(): State {
+  const state: State = {
+    closing: false,
+    address: '',
+    port: undefined,
+    tls: () => undefined,
+    hooks: new PostStartHooks(),
+    connections: () => undefined,
+    workers: undefined,
+    others: () => state.workers,
+  };
+  return state;
+}
 
 /** Publishes where the server listens. */
 async function opened(

@@ -70,14 +70,37 @@ export type {
   PlaceClient,
   WatchParameters,
 } from './kinds/place-client.ts';
+export { connect, type InClusterOptions, inClusterAddress, inClusterConnection } from './kubeconfig/connect.ts';
+export {
+  type Connection,
+  type ConnectionOverrides,
+  connectionOf,
+  type Impersonation,
+} from './kubeconfig/connection.ts';
+export type { ExecEnvironment } from './kubeconfig/exec-plugin.ts';
+export {
+  documentOf,
+  emptyKubeconfig,
+  type Kubeconfig,
+  type KubeconfigEntry,
+  KubeconfigError,
+  type KubeconfigSource,
+  kubeconfigFiles,
+  kubeconfigLists,
+  mergeKubeconfigs,
+  parseKubeconfig,
+  readKubeconfig,
+} from './kubeconfig/kubeconfig.ts';
 export { type AsyncClosing, asyncDispose } from './runtime/async-closing.ts';
 export { type Log, silentLog } from './runtime/log.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './streams/pods.ts';
+export type { Credential, Credentials } from './transport/credentials.ts';
 export { type HttpsOptions, httpsTransport } from './transport/https.ts';
 export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './transport/in-process.ts';
+export { type PatientOptions, patientTransport } from './transport/patient.ts';
 export { type RequestRate, rateLimited } from './transport/request-rate.ts';
-export { readJson } from './transport/response.ts';
+export { readJson, readText } from './transport/response.ts';
 export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport/transport.ts';
 export type { ClientWatch, ClientWatchEvent } from './transport/watch.ts';

@@ -1,10 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { throughProxy } from './proxy.ts';
 import type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
 
 export interface HttpsOptions {
-  /** The URL of the server without a path, such as `https://127.0.0.1:6443`. */
+  /**
+   * The URL of the server, such as `https://127.0.0.1:6443`. Its path precedes the path of each request. With `http`,
+   * requests are sent without TLS.
+   */
   readonly server: string;
   /** The CA bundle that verifies the server certificate (PEM); by default the certificates that the system trusts. */
   readonly ca?: string;
@@ -18,32 +22,44 @@ export interface HttpsOptions {
   readonly skipVerify?: boolean;
   /** A client certificate and its key in PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
+  /** Headers of every request, such as those of an impersonation; names in lower case. */
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
+  /** The URL of an HTTP proxy, with its credentials if it needs any. */
+  readonly proxy?: string;
 }
 
 /** Sends requests over TLS and HTTP/1.1, on connections that are kept alive until `close`. */
-export function httpsTransport(options: HttpsOptions): Transport & { close(): void } {
-  const { ca, certificate, serverName, skipVerify = false, token, authorization } = options;
-  const agent = new Agent({
+export function httpsTransport(
+  options: HttpsOptions,
+): Transport & Required<Pick<Transport, 'upgrade'>> & { close(): void } {
+  const { ca, certificate, serverName, skipVerify = false, token, authorization, proxy, headers: own } = options;
+  const url = new URL(options.server);
+  const isSecure = url.protocol === 'https:';
+  const tls = {
     keepAlive: true,
     minVersion: 'TLSv1.2',
     ca,
     ...certificate,
     rejectUnauthorized: !skipVerify,
     ...(serverName === undefined ? {} : { servername: serverName }),
-  });
-  const url = new URL(options.server);
+    ...(proxy === undefined ? {} : { createConnection: throughProxy(proxy, isSecure) }),
+  } as const;
+  const agent = isSecure ? new Agent(tls) : new HttpAgent(tls);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const prefix = url.pathname.replace(/\/$/, '');
   const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const open = isSecure ? httpsRequest : httpRequest;
   const send = async (request: ClientRequest) => {
     const credentials = authorization === undefined ? fixed : { authorization: await authorization() };
     // Resolving the path against the server's URL would let it name another host, which would receive the credentials.
-    return httpsRequest({
+    return open({
       hostname,
-      port: url.port === '' ? 443 : url.port,
-      path: request.url,
+      port: url.port === '' ? (isSecure ? 443 : 80) : url.port,
+      path: `${prefix}${request.url}`,
       method: request.method,
       agent,
       headers: {
+        ...(own as { readonly [name: string]: string | string[] }),
         ...credentials,
         ...request.headers,
         ...(request.body === undefined ? {} : { 'content-length': request.body.length }),

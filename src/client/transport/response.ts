@@ -8,11 +8,16 @@ export async function readAll(response: ClientResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Reads the JSON value of a successful response. @throws StatusError of a failed one; 500 when the body is not JSON */
-export async function readJson(response: ClientResponse): Promise<Json> {
+/** Reads the text of a successful response. @throws StatusError of a failed one */
+export async function readText(response: ClientResponse): Promise<string> {
   const text = await readAll(response);
   if (response.status >= 300) throw failure(response.status, text);
-  return parseBody(text);
+  return text;
+}
+
+/** Reads the JSON value of a successful response. @throws StatusError of a failed one; 500 when the body is not JSON */
+export async function readJson(response: ClientResponse): Promise<Json> {
+  return parseBody(await readText(response));
 }
 
 /** Reads a successful response to its end and discards it. @throws StatusError of a failed one */

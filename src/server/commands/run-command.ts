@@ -9,6 +9,7 @@ const callWidth = commands.reduce((width, { call }) => Math.max(width, call.leng
 const usage = `orch — a cluster API server
 
 ${commands.map(({ call, summary }) => `  orch ${call.padEnd(callWidth)}  ${summary}`).join('\n')}
+  orch ${'ctl COMMAND'.padEnd(callWidth)}  use a cluster: get, apply, describe and more, as with kubectl
   orch ${'completion SHELL'.padEnd(callWidth)}  print completions for ${shells.join(', ')}
   orch ${'version'.padEnd(callWidth)}  print the version
   orch ${'help [COMMAND]'.padEnd(callWidth)}  print this help, or the help of a command
@@ -21,6 +22,8 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   const [first = 'help', ...rest] = args;
   if (first === 'version' || first === '--version' || first === '-v') {
     process.stdout.write(`orch ${version}\n`);
+  } else if (first === 'ctl') {
+    await (await import('./ctl.ts')).ctl(rest);
   } else if (first === 'completion') {
     await complete(rest);
   } else if (first === 'help' || isHelp(first)) {
@@ -44,7 +47,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
 function find(name: string): Command | undefined {
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
-  const names = [...commands.map((each) => each.name), 'completion', 'version', 'help'];
+  const names = [...commands.map((each) => each.name), 'ctl', 'completion', 'version', 'help'];
   process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
   process.exitCode = 2;
   return undefined;

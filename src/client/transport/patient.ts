@@ -1,0 +1,56 @@
+/** What programs for people add to a transport: patience with a busy server, and warnings of responses. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClientResponse, Transport } from './transport.ts';
+
+/** How often a request is sent again. */
+const maxRetries = 10;
+/** The longest pause that a server may ask for (s). */
+const maxPauseSeconds = 60;
+
+export interface PatientOptions {
+  /** Receives each text of a `Warning` header once. */
+  readonly onWarning?: (text: string) => void;
+  /** Waits; by default in real time. */
+  readonly wait?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * Sends a request again, up to ten times, while the server answers 429, or 503 or another 5xx, with `Retry-After` in
+ * seconds; and reports the warnings of responses (RFC 9111, 5.5, code 299), each text once.
+ */
+export function patientTransport(transport: Transport, options: PatientOptions = {}): Transport {
+  const { onWarning, wait = pause } = options;
+  const reported = new Set<string>();
+  const patient = async (request: Parameters<Transport>[0]) => {
+    for (let attempt = 0; ; attempt++) {
+      const response = await transport(request);
+      const seconds = retryAfter(response);
+      if (seconds === undefined || attempt === maxRetries || request.signal?.aborted === true) {
+        for (const text of onWarning === undefined ? [] : warningsOf(response)) {
+          if (reported.has(text)) continue;
+          reported.add(text);
+          onWarning?.(text);
+        }
+        return response;
+      }
+      for await (const _ of response.body);
+      await wait(seconds * 1000);
+    }
+  };
+  const { upgrade } = transport;
+  return Object.assign(patient, upgrade === undefined ? {} : { upgrade });
+}
+
+function retryAfter({ status, headers }: ClientResponse): number | undefined {
+  if (status !== 429 && status < 500) return undefined;
+  const text = headers['retry-after'] ?? '';
+  return /^\d+$/.test(text) ? Math.min(Number(text), maxPauseSeconds) : undefined;
+}
+
+/** The texts of the warnings `299 - "text"` of a response. */
+function warningsOf({ headers }: ClientResponse): string[] {
+  const header = headers['warning'] ?? '';
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) =>
+    quoted.replaceAll(/\\(.)/g, '$1'),
+  );
+}

@@ -1,0 +1,55 @@
+/** The gap between columns, and the smallest width of a column with it. */
+const gap = 3;
+const minWidth = 6;
+
+/**
+ * Aligns cells in columns as kubectl does: a column is as wide as its widest cell so far and three spaces. The last cell of a
+ * row is not padded. Widths are remembered until `reset`, so that rows that come later are aligned too.
+ */
+export class TabWriter {
+  #widths: number[] = [];
+  #rows: string[][] = [];
+  readonly #write: (text: string) => unknown;
+
+  constructor(write: (text: string) => unknown) {
+    this.#write = write;
+  }
+
+  /** Adds a row. An empty row is an empty line. */
+  row(cells: readonly string[]): void {
+    this.#rows.push([...cells]);
+  }
+
+  /** Writes the rows. */
+  flush(): void {
+    for (const row of this.#rows) {
+      for (const [i, cell] of row.slice(0, -1).entries()) {
+        this.#widths[i] = Math.max(this.#widths[i] ?? 0, minWidth, widthOf(cell) + gap);
+      }
+    }
+    const text = this.#rows
+      .map((row) => `${row.map((cell, i) => (i < row.length - 1 ? this.#padded(cell, i) : cell)).join('')}\n`)
+      .join('');
+    this.#rows = [];
+    if (text !== '') this.#write(text);
+  }
+
+  /** Forgets the widths: the next rows are those of another table. */
+  reset(): void {
+    this.#widths = [];
+  }
+
+  #padded(cell: string, column: number): string {
+    return cell + ' '.repeat(Math.max(0, (this.#widths[column] ?? 0) - widthOf(cell)));
+  }
+}
+
+/** The number of code points. */
+const widthOf = (text: string): number => [...text].length;
+
+/** Prints a table whose rows are complete. */
+export function printTable(write: (text: string) => unknown, rows: readonly (readonly string[])[]): void {
+  const writer = new TabWriter(write);
+  for (const row of rows) writer.row(row);
+  writer.flush();
+}

@@ -103,4 +103,4 @@ export { type PatientOptions, patientTransport } from './transport/patient.ts';
 export { type RequestRate, rateLimited } from './transport/request-rate.ts';
 export { readJson, readText } from './transport/response.ts';
 export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport/transport.ts';
-export type { ClientWatch, ClientWatchEvent } from './transport/watch.ts';
+export { type ClientWatch, type ClientWatchEvent, watchFailure, watchLines } from './transport/watch.ts';

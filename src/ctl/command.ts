@@ -47,7 +47,7 @@ export interface CommandContext<F> {
 interface CommandDefinition<F extends FlagTable> extends Omit<Command, 'flags' | 'run' | 'aliases'> {
   readonly aliases?: readonly string[];
   readonly flags: F;
-  run(context: CommandContext<F>): Promise<number | undefined>;
+  run?(context: CommandContext<F>): Promise<number | undefined>;
 }
 
 /** Types the context of a command by its flags. */

@@ -63,7 +63,19 @@ export function errorText(error: unknown): string {
 /** The exit status of an error. */
 export const statusOf = (error: unknown): number => (error instanceof CommandError ? error.status : 1);
 
-function statusText(error: StatusError, action: string): string {
+/** The reasons and messages of responses without a Status, such as those of a proxy. */
+const generic: { readonly [code: number]: readonly [reason: string, message: string] } = {
+  401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+  403: ['Forbidden', 'the server does not allow access to the requested resource'],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+  503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+};
+
+function statusText(status: StatusError, action: string): string {
+  const [reason, text] = (status.reason === '' ? generic[status.code] : undefined) ?? [];
+  const error = reason === undefined ? status : new StatusError(status.code, reason, text ?? '');
   const message = action === '' ? error.message : `${action}: ${error.message}`;
   const unreachable = unreachableText(error);
   if (unreachable !== undefined) return unreachable;

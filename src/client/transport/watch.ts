@@ -1,7 +1,8 @@
 import type { Json } from '../../meta/index.ts';
 import { StatusError } from '../../meta/index.ts';
 import type { TypedObject } from '../kinds/kind.ts';
-import { statusFailure } from './response.ts';
+import { failure, readAll, statusFailure } from './response.ts';
+import type { ClientResponse } from './transport.ts';
 
 export interface ClientWatchEvent<T extends TypedObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -32,7 +33,7 @@ export function followWatch<T extends TypedObject>(
           if (signal.aborted) return;
           const event = JSON.parse(line) as { type: string; object: Json };
           if (event.type === 'ERROR') {
-            throw statusFailure(event.object) ?? new StatusError(500, 'InternalError', 'the watch failed');
+            throw watchFailure(event.object);
           }
           yield event as ClientWatchEvent<T>;
         }
@@ -45,6 +46,17 @@ export function followWatch<T extends TypedObject>(
   }
   return { close, [Symbol.asyncIterator]: events };
 }
+
+/** The texts of the events of a watch response, one after the other. @throws StatusError of a failed response */
+export async function* watchLines(response: ClientResponse): AsyncGenerator<string> {
+  if (response.status >= 300) throw failure(response.status, await readAll(response));
+  const lines = new Lines();
+  for await (const chunk of response.body) yield* lines.take(chunk);
+}
+
+/** The error of the object of an ERROR event. */
+export const watchFailure = (object: Json): StatusError =>
+  statusFailure(object) ?? new StatusError(500, 'InternalError', 'the watch failed');
 
 const lineFeed = 10;
 

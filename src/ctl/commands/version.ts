@@ -1,9 +1,9 @@
-import { stringifyYaml } from '../../codec/index.ts';
 import { apiRelease, formatRelease, type JsonObject } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
 import { indentedJson } from '../output/json.ts';
+import { foldedYaml } from '../output/yaml.ts';
 
 export const versionCommand = command({
   name: 'version',
@@ -28,7 +28,7 @@ export const versionCommand = command({
     const server = flags.client ? undefined : await (await cluster()).send({ url: '/version' });
     const versions: JsonObject = { clientVersion: client, ...(server === undefined ? {} : { serverVersion: server }) };
     if (flags.output === 'json') io.stdout.write(`${indentedJson(versions, { sorted: false })}\n`);
-    else if (flags.output === 'yaml') io.stdout.write(`${stringifyYaml(versions)}\n`);
+    else if (flags.output === 'yaml') io.stdout.write(`${foldedYaml(versions)}\n`);
     else {
       io.stdout.write(`Client Version: ${gitVersion}\n`);
       if (server !== undefined) io.stdout.write(`Server Version: ${String(server['gitVersion'])}\n`);

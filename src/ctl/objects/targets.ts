@@ -10,17 +10,20 @@ export interface Target {
   readonly namespace: string | undefined;
   /** Undefined: all objects that the selectors match. */
   readonly name: string | undefined;
+  /** Such as `status`. */
+  readonly subresource?: string;
 }
 
 export interface TargetOptions {
   readonly allNamespaces?: boolean;
-  /** A type that stands for several resources, such as `all`, is allowed. By default true. */
-  readonly categories?: boolean;
 }
 
 /** The path of a target. */
-export const pathOfTarget = ({ resource, namespace, name }: Target): string =>
-  name === undefined ? pathOf(resource, namespace) : objectPath(resource, namespace, name);
+export function pathOfTarget({ resource, namespace, name, subresource }: Target): string {
+  if (name === undefined) return pathOf(resource, namespace);
+  const path = objectPath(resource, namespace, name);
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
 
 const slashForm =
   "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'PROGRAM get resource/<resource_name>' instead of 'PROGRAM get resource resource/<resource_name>'";
@@ -42,10 +45,10 @@ export async function targetsOf(
     for (const arg of args) pairs.push(await pairOf(cluster, arg));
     return pairs;
   }
-  if (allNamespaces && names.length > 0) {
+  const resources = await resourcesOf(cluster, types);
+  if (allNamespaces && names.length > 0 && resources.some(({ namespaced }) => namespaced)) {
     throw new CommandError('a resource cannot be retrieved by name across all namespaces');
   }
-  const resources = await resourcesOf(cluster, types);
   const place = (resource: Resource) => (resource.namespaced && !allNamespaces ? cluster.namespace : undefined);
   return resources.flatMap((resource): Target[] =>
     names.length === 0
@@ -70,7 +73,7 @@ async function pairOf(cluster: Cluster, arg: string): Promise<Target> {
 async function resourcesOf(cluster: Cluster, types: string): Promise<Resource[]> {
   const discovery = await cluster.discovery();
   const resources: Resource[] = [];
-  for (const type of types.split(',').filter((part) => part !== '')) {
+  for (const type of types.split(',')) {
     const members = discovery.inCategory(type);
     for (const resource of members.length > 0 ? members : [await resourceOf(cluster, type)]) {
       if (!resources.includes(resource)) resources.push(resource);
@@ -83,5 +86,5 @@ async function resourcesOf(cluster: Cluster, types: string): Promise<Resource[]>
 export async function resourceOf(cluster: Cluster, type: string): Promise<Resource> {
   const resource = await (await cluster.discovery()).find(type);
   if (resource !== undefined) return resource;
-  throw new CommandError(`the server doesn't have a resource type ${JSON.stringify(type)}`);
+  throw new CommandError(`the server doesn't have a resource type ${JSON.stringify(type.split('.')[0])}`);
 }

@@ -104,7 +104,7 @@ export function cellsOf(
   return [
     ...(options.withNamespace ? [String(namespace)] : []),
     ...cells,
-    ...options.labelColumns.map((label) => (Object.hasOwn(values, label) ? String(values[label]) : '<none>')),
+    ...options.labelColumns.map((label) => (Object.hasOwn(values, label) ? String(values[label]) : '')),
     ...(options.showLabels ? [labelsText(values)] : []),
   ];
 }

@@ -1,0 +1,179 @@
+/** `label` and `annotate`: both change a map of the metadata by a merge patch. */
+import { isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { type Command, type CommandContext, command } from '../command.ts';
+import { CommandError, throwAll } from '../errors.ts';
+import { text, toggle } from '../flags/flag.ts';
+import { changeFlags, changeQuery, type DryRun, dryRunOf, Reporter } from '../objects/change.ts';
+import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { objectsOfTarget } from '../objects/pages.ts';
+import { selectorFlags, urlOf } from '../objects/selection.ts';
+import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
+
+const flagsFor = (manager: string) => ({
+  ...changeFlags(manager),
+  ...filenameFlags,
+  ...selectorFlags,
+  all: toggle(false, 'Select all resources, in the namespace of the specified resource types.'),
+  allNamespaces: toggle(false, 'If true, check the specified action in all namespaces.', { short: 'A' }),
+  list: toggle(false, 'If true, display the labels or annotations for a given resource.'),
+  local: toggle(false, 'If true, the command will NOT contact the server but run locally.'),
+  overwrite: toggle(false, 'If true, allow values to be overwritten, otherwise reject updates that overwrite existing values.'),
+  resourceVersion: text('', 'If non-empty, the update will only succeed if this is the current resource-version for the object.'),
+});
+
+type LabelContext = CommandContext<ReturnType<typeof flagsFor>>;
+
+/** What differs between labels and annotations. */
+interface Noun {
+  readonly name: 'label' | 'annotation';
+  readonly field: 'labels' | 'annotations';
+  /** The line about an object that was changed; `null` values are removed. */
+  readonly operation: (values: JsonObject, isChanged: boolean) => string;
+}
+
+const label: Noun = {
+  name: 'label',
+  field: 'labels',
+  operation: (values, isChanged) => {
+    if (!isChanged) return 'not labeled';
+    return Object.values(values).every((value) => value === null) ? 'unlabeled' : 'labeled';
+  },
+};
+const annotation: Noun = { name: 'annotation', field: 'annotations', operation: () => 'annotated' };
+
+/** Arguments of the form `KEY=VALUE` and `KEY-`, after the objects. */
+function splitArgs(args: readonly string[]): { resources: string[]; pairs: string[] } {
+  const isPair = (arg: string) => arg.includes('=') || /^[^/]+-$|\/[^/]+-$/.test(arg);
+  const at = args.findIndex(isPair);
+  return at < 0 ? { resources: [...args], pairs: [] } : { resources: args.slice(0, at), pairs: args.slice(at) };
+}
+
+/** The new values by key; null removes a key. @throws CommandError */
+function valuesOf(pairs: readonly string[], { name }: Noun): JsonObject {
+  const values = new Map<string, Json>();
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    const key = at < 0 ? pair.replace(/-$/, '') : pair.slice(0, at);
+    if (key === '' || (at < 0 && !pair.endsWith('-'))) throw new CommandError(`invalid ${name} spec: ${pair}`);
+    if (values.has(key) && (values.get(key) === null) !== at < 0) {
+      throw new CommandError(`can not both modify and remove a ${name} in the same command`);
+    }
+    values.set(key, at < 0 ? null : pair.slice(at + 1));
+  }
+  return Object.fromEntries(values);
+}
+
+async function run(noun: Noun, context: LabelContext): Promise<number> {
+  const { args, flags, io, path } = context;
+  const { resources, pairs } = splitArgs(args);
+  if (pairs.length === 0 && !flags.list) {
+    throw new CommandError(`at least one ${noun.name} update is required\nSee '${path} -h' for help and examples`);
+  }
+  if (flags.local) throw new CommandError('--local is not supported: use --dry-run=server');
+  const values = valuesOf(pairs, noun);
+  const dryRun = dryRunOf(flags, io);
+  const cluster = await context.cluster();
+  const targets = await targetsFor(context, cluster, resources);
+  const reporter = await Reporter.open(flags, dryRun, io);
+  const errors: unknown[] = [];
+  for (const target of targets) {
+    try {
+      for (const object of await objectsOfTarget(cluster, target, { selectors: flags })) {
+        if (flags.list) printList(noun, context, object, targets.length > 1);
+        else reporter.changed(...(await changed(noun, context, cluster, target, object, values, dryRun)));
+      }
+    } catch (error) {
+      if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
+      errors.push(error);
+    }
+  }
+  throwAll(errors);
+  return 0;
+}
+
+async function targetsFor({ flags, io, path }: LabelContext, cluster: Cluster, resources: readonly string[]): Promise<Target[]> {
+  if (hasFiles(flags)) {
+    const placed: Target[] = [];
+    for (const document of await readDocuments(flags, io)) placed.push(await placeDocument(cluster, document));
+    return placed;
+  }
+  if (resources.length === 0) {
+    throw new CommandError(`one or more resources must be specified as <resource> <name> or <resource>/<name>\nSee '${path} -h' for help and examples`);
+  }
+  const targets = await targetsOf(cluster, resources, { allNamespaces: flags.allNamespaces });
+  const selects = flags.all || flags.selector !== '' || flags.fieldSelector !== '';
+  if (!selects && targets.some(({ name }) => name === undefined)) {
+    throw new CommandError('resource(s) were provided, but no name was specified');
+  }
+  return targets;
+}
+
+const mapOf = (object: JsonObject, field: string): JsonObject => {
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
+  return isJsonObject(metadata[field]) ? metadata[field] : {};
+};
+
+function printList({ field }: Noun, { io }: LabelContext, object: JsonObject, isNamed: boolean): void {
+  if (isNamed) io.stdout.write(`Listing ${field} for ${String(object['kind'])}./${metaOf(object).name}:\n`);
+  for (const [key, value] of Object.entries(mapOf(object, field))) io.stdout.write(`${key}=${String(value)}\n`);
+}
+
+const metaOf = ({ metadata }: JsonObject) => metadata as { name: string; namespace?: string };
+
+/** Changes one object, and returns it with the operation to report. */
+async function changed(
+  noun: Noun,
+  { flags, io }: LabelContext,
+  cluster: Cluster,
+  { resource }: Target,
+  object: JsonObject,
+  values: JsonObject,
+  dryRun: DryRun,
+): Promise<[JsonObject, string]> {
+  const before = mapOf(object, noun.field);
+  for (const [key, value] of Object.entries(values)) {
+    const current = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (value === null && current === undefined) io.stdout.write(`${noun.name} ${JSON.stringify(key)} not found.\n`);
+    if (value !== null && current !== undefined && current !== value && !flags.overwrite) {
+      throw new CommandError(`'${key}' already has a value (${String(current)}), and --overwrite is false`);
+    }
+  }
+  const isChanged = Object.entries(values).some(([key, value]) => (before[key] ?? null) !== value);
+  const operation = noun.operation(values, isChanged);
+  if (!isChanged) return [object, operation];
+  const version = flags.resourceVersion === '' ? {} : { resourceVersion: flags.resourceVersion };
+  const patch = { metadata: { [noun.field]: values, ...version } };
+  if (dryRun === 'client') {
+    const after = { ...before, ...values };
+    const kept = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null));
+    return [{ ...object, metadata: { ...(object['metadata'] as JsonObject), [noun.field]: kept } }, operation];
+  }
+  const { name, namespace } = metaOf(object);
+  const url = urlOf(pathOfTarget({ resource, namespace, name }), changeQuery(flags, dryRun));
+  const contentType = 'application/merge-patch+json';
+  return [await cluster.send({ method: 'PATCH', url, body: patch, contentType }), operation];
+}
+
+export const labelCommand: Command = command({
+  name: 'label',
+  summary: 'Update the labels on a resource',
+  usage: '[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N',
+  examples: [
+    { title: "Update pod 'foo' with the label 'unhealthy' and the value 'true'", lines: ['ctl label pods foo unhealthy=true'] },
+    { title: "Update pod 'foo' by removing a label named 'bar' if it exists", lines: ['ctl label pods foo bar-'] },
+  ],
+  flags: flagsFor('kubectl-label'),
+  run: (context) => run(label, context),
+});
+
+export const annotateCommand: Command = command({
+  name: 'annotate',
+  summary: 'Update the annotations on a resource',
+  usage: '[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N',
+  examples: [
+    { title: "Update pod 'foo' with the annotation 'description' and the value 'my frontend'", lines: ["ctl annotate pods foo description='my frontend'"] },
+  ],
+  flags: flagsFor('kubectl-annotate'),
+  run: (context) => run(annotation, context),
+});

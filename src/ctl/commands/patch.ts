@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseYaml } from '../../codec/index.ts';
+import { isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import { command } from '../command.ts';
+import { CommandError, throwAll } from '../errors.ts';
+import { text } from '../flags/flag.ts';
+import { changeFlags, changeQuery, dryRunOf, Reporter } from '../objects/change.ts';
+import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { urlOf } from '../objects/selection.ts';
+import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
+
+const types: { readonly [type: string]: string } = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+export const patchCommand = command({
+  name: 'patch',
+  summary: 'Update fields of a resource',
+  description: 'Update fields of a resource using strategic merge patch, a JSON merge patch, or a JSON patch.',
+  usage: '(-f FILENAME | TYPE NAME) [-p PATCH|--patch-file FILE]',
+  examples: [
+    {
+      title: 'Partially update a node using a strategic merge patch, specifying the patch as JSON',
+      lines: [`ctl patch node k8s-node-1 -p '{"spec":{"unschedulable":true}}'`],
+    },
+    {
+      title: "Update a container's image using a JSON patch with positional arrays",
+      lines: [`ctl patch pod valid-pod --type='json' -p='[{"op": "replace", "path": "/spec/containers/0/image", "value":"new image"}]'`],
+    },
+  ],
+  flags: {
+    ...changeFlags('kubectl-patch'),
+    ...filenameFlags,
+    patch: text('', 'The patch to be applied to the resource JSON file.', { short: 'p' }),
+    patchFile: text('', 'A file containing a patch to be applied to the resource.'),
+    subresource: text('', 'If specified, patch will operate on the subresource of the requested object.'),
+    type: text('strategic', 'The type of patch being provided; one of [json merge strategic]'),
+  },
+  run: async ({ args, flags, io, cluster }) => {
+    if ((flags.patch === '') === (flags.patchFile === '')) {
+      throw new CommandError(
+        flags.patch === ''
+          ? 'must specify --patch or --patch-file containing the contents of the patch'
+          : 'cannot specify --patch and --patch-file together',
+      );
+    }
+    const contentType = types[flags.type.toLowerCase()];
+    if (contentType === undefined) {
+      throw new CommandError(`--type must be one of [json merge strategic], not ${JSON.stringify(flags.type)}`);
+    }
+    const source = flags.patch === '' ? await readPatch(resolve(io.folder, flags.patchFile), flags.patchFile) : flags.patch;
+    const patch = parsePatch(source);
+    const dryRun = dryRunOf(flags, io);
+    if (dryRun === 'client') throw new CommandError('--dry-run=client is not supported: the server computes patches, use --dry-run=server');
+    const opened = await cluster();
+    const targets: Target[] = [];
+    if (hasFiles(flags)) for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
+    else for (const target of await targetsOf(opened, args)) targets.push(target);
+    if (targets.some(({ name }) => name === undefined)) throw new CommandError('resource(s) were provided, but no name was specified');
+    if (targets.length === 0) throw new CommandError('You must provide one or more resources by argument or filename.');
+    const reporter = await Reporter.open(flags, dryRun, io);
+    const errors: unknown[] = [];
+    for (const target of targets) {
+      const { subresource } = flags;
+      const path = pathOfTarget(subresource === '' ? target : { ...target, subresource });
+      try {
+        const before = await opened.send({ url: path });
+        const url = urlOf(path, changeQuery(flags, dryRun));
+        const after = await opened.send({ method: 'PATCH', url, body: patch, contentType });
+        reporter.changed(after, isSameVersion(before, after) ? 'patched (no change)' : 'patched');
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error;
+        errors.push(error);
+      }
+    }
+    throwAll(errors);
+    return 0;
+  },
+});
+
+async function readPatch(full: string, path: string): Promise<string> {
+  try {
+    return await readFile(full, 'utf8');
+  } catch (cause) {
+    throw new CommandError(`unable to read patch file: open ${path}: no such file or directory`, { cause });
+  }
+}
+
+/** A patch in JSON or YAML. @throws CommandError */
+function parsePatch(text: string): Json {
+  try {
+    return parseYaml(Buffer.from(text)).value;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new CommandError(`unable to parse ${JSON.stringify(text)}: ${error.message}`, { cause: error });
+  }
+}
+
+const versionOf = ({ metadata = null }: JsonObject) => (isJsonObject(metadata) ? metadata['resourceVersion'] : undefined);
+const isSameVersion = (a: JsonObject, b: JsonObject) => versionOf(a) === versionOf(b);

@@ -1,0 +1,195 @@
+/** The objects of `-f`: files, folders, URLs and standard input. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join, resolve } from 'node:path';
+import { parseYaml } from '../../codec/index.ts';
+import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Resource } from '../cluster/resource.ts';
+import { CommandError } from '../errors.ts';
+import { list, text, toggle, type ValuesOf } from '../flags/flag.ts';
+import type { Io } from '../io.ts';
+
+/** The maximum size of a file, of a response and of standard input in bytes; the maximum number of files of a folder. */
+const maxFile = 16 * 1024 * 1024;
+const maxFiles = 10_000;
+/** How long a URL may take (ms). */
+const urlMs = 30_000;
+
+const extensions = new Set(['.json', '.yaml', '.yml']);
+
+/** The flags of commands that read manifests. */
+export const filenameFlags = {
+  filename: list('Filename, directory, or URL to files that identify the resource.', { short: 'f' }),
+  kustomize: text('', "A kustomization directory, which this client cannot process: pipe the output of a tool into '-f -'.", {
+    short: 'k',
+  }),
+  recursive: toggle(false, 'Process the directory used in -f, --filename recursively.', { short: 'R' }),
+};
+
+type FilenameValues = ValuesOf<typeof filenameFlags>;
+
+/** An object of a file, before its type is known. */
+export interface Document {
+  readonly object: JsonObject;
+  /** The file, the URL or `STDIN`, for messages. */
+  readonly source: string;
+}
+
+/** An object of a file with its resource and its place. */
+export interface Manifest extends Document {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  /** Empty where the server makes a name from `generateName`. */
+  readonly name: string;
+}
+
+/** Whether a command line names files. */
+export const hasFiles = ({ filename, kustomize }: FilenameValues): boolean => filename.length > 0 || kustomize !== '';
+
+/** Reads the documents of all files in their order; lists are taken apart. @throws CommandError */
+export async function readDocuments({ filename, kustomize, recursive }: FilenameValues, io: Io): Promise<Document[]> {
+  if (kustomize !== '') {
+    throw new CommandError(
+      "kustomizations are not supported: build them with a tool, and pipe its output into this command with '-f -'",
+    );
+  }
+  const documents: Document[] = [];
+  for (const path of filename) {
+    for (const { content, source } of await contentsOf(path, recursive, io)) {
+      for (const object of objectsIn(content, source)) documents.push({ object, source });
+    }
+  }
+  return documents;
+}
+
+interface Content {
+  readonly content: string;
+  readonly source: string;
+}
+
+async function contentsOf(path: string, recursive: boolean, io: Io): Promise<Content[]> {
+  if (path === '-') return [{ content: await readStdin(io), source: 'STDIN' }];
+  if (/^https?:\/\//.test(path)) return [{ content: await readUrl(path, io.signal), source: path }];
+  const full = resolve(io.folder, path);
+  const found = await stat(full).catch(() => undefined);
+  if (found === undefined) throw new CommandError(`the path ${JSON.stringify(path)} does not exist`);
+  if (!found.isDirectory()) return [{ content: await readWhole(full, found.size, path), source: path }];
+  const names = (await readdir(full, { recursive })).filter((name) => extensions.has(extname(name))).toSorted();
+  if (names.length > maxFiles) throw new CommandError(`the path ${JSON.stringify(path)} has more than ${maxFiles} files`);
+  if (names.length === 0) {
+    throw new CommandError(
+      `error reading [${path}]: recognized file extensions are [.json .yaml .yml]`,
+    );
+  }
+  const contents: Content[] = [];
+  for (const name of names) {
+    const { size } = await stat(join(full, name));
+    contents.push({ content: await readWhole(join(full, name), size, join(path, name)), source: join(path, name) });
+  }
+  return contents;
+}
+
+const tooLarge = (source: string) =>
+  new CommandError(`${source} is larger than ${maxFile / 1024 / 1024} MiB: split it into several files`);
+
+async function readWhole(full: string, size: number, source: string): Promise<string> {
+  if (size > maxFile) throw tooLarge(source);
+  try {
+    return await readFile(full, 'utf8');
+  } catch (cause) {
+    throw new CommandError(`open ${source}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`, { cause });
+  }
+}
+
+async function readUrl(url: string, signal: AbortSignal): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(urlMs)]) });
+    if (!response.ok) {
+      throw new CommandError(
+        `unable to read URL ${JSON.stringify(url)}, server reported ${response.status} ${response.statusText}, status code=${response.status}`,
+      );
+    }
+    return await textOfStream(response.body ?? [], url);
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    const { message, cause: inner } = cause as Error;
+    throw new CommandError(`unable to read URL ${JSON.stringify(url)}: ${inner instanceof Error ? inner.message : message}`, {
+      cause,
+    });
+  }
+}
+
+/** Reads standard input to its end. @throws CommandError */
+export const readStdin = ({ stdin }: Pick<Io, 'stdin'>): Promise<string> => textOfStream(stdin, 'standard input');
+
+async function textOfStream(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, source: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > maxFile) throw tooLarge(source);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** The objects of the documents of a text; those of a `List` one by one. @throws CommandError */
+export function objectsIn(content: string, source: string): JsonObject[] {
+  const objects: JsonObject[] = [];
+  // A line that begins with either marker always ends a document.
+  for (const part of content.split(/^(?:---|\.\.\.)(?=\s|$)/m)) {
+    const object = objectIn(part, source);
+    if (object !== undefined) for (const item of itemsOf(object)) objects.push(item);
+  }
+  return objects;
+}
+
+function objectIn(part: string, source: string): JsonObject | undefined {
+  try {
+    const { value, findings } = parseYaml(Buffer.from(part));
+    if (findings.length > 0) throw new CommandError(`error parsing ${source}: ${findings.join('; ')}`);
+    if (value === null) return undefined;
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new CommandError(`error parsing ${source}: ${error.message}`, { cause: error });
+  }
+  throw new CommandError(`error parsing ${source}: each document must be an object`);
+}
+
+function itemsOf(object: JsonObject): JsonObject[] {
+  const { kind, items } = object;
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [object];
+  return items.filter(isJsonObject).flatMap(itemsOf);
+}
+
+/** Finds the resource and the place of a document. @throws CommandError */
+export async function placeDocument(cluster: Cluster, { object, source }: Document): Promise<Manifest> {
+  const { apiVersion, kind, metadata = {} } = object;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || apiVersion === '' || kind === '') {
+    const missing = [
+      ...(typeof apiVersion === 'string' && apiVersion !== '' ? [] : ['apiVersion not set']),
+      ...(typeof kind === 'string' && kind !== '' ? [] : ['kind not set']),
+    ];
+    const shown = missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`;
+    throw new CommandError(
+      `error validating ${JSON.stringify(source)}: error validating data: ${shown}; if you choose to ignore these errors, turn validation off with --validate=false`,
+    );
+  }
+  const { name = '', namespace = '' } = isJsonObject(metadata) ? metadata : {};
+  const resource = await (await cluster.discovery()).findKind(apiVersion, kind);
+  if (resource === undefined) {
+    throw new CommandError(
+      `resource mapping not found for name: "${String(name)}" namespace: "${String(namespace)}" from "${source}": no matches for kind "${kind}" in version "${apiVersion}"\nensure CRDs are installed first`,
+    );
+  }
+  if (!resource.namespaced) return { object, source, resource, namespace: undefined, name: String(name) };
+  if (cluster.isNamespaceSet && namespace !== '' && namespace !== cluster.namespace) {
+    throw new CommandError(
+      `the namespace from the provided object "${String(namespace)}" does not match the namespace "${cluster.namespace}". You must pass '--namespace=${String(namespace)}' to perform this operation.`,
+    );
+  }
+  const place = namespace === '' ? cluster.namespace : String(namespace);
+  const placed = { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), namespace: place } };
+  return { object: placed, source, resource, namespace: place, name: String(name) };
+}

@@ -13,6 +13,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** The version of the program. */
   readonly version: string;
+  /** Runs `orch convert` with its arguments. */
+  readonly convert: (args: readonly string[]) => Promise<void>;
 }
 
 export interface Output {

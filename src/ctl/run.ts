@@ -1,7 +1,7 @@
 import { KubeconfigError } from '../client/index.ts';
 import { type Cluster, openCluster } from './cluster/cluster.ts';
 import type { Command, CommandContext } from './command.ts';
-import { commandGroups } from './commands/index.ts';
+import { commandGroups, commands } from './commands/index.ts';
 import { CommandError, errorText, statusOf } from './errors.ts';
 import type { FlagTable } from './flags/flag.ts';
 import { type GlobalValues, globalFlags } from './flags/global-flags.ts';
@@ -14,8 +14,6 @@ const program = 'orch ctl';
 
 /** The exit status after Ctrl-C. */
 const interrupted = 130;
-
-const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands);
 
 /**
  * Runs one command line, without the name of the program. Resolves to the exit status; every error is printed on standard
@@ -44,7 +42,7 @@ async function dispatch(line: readonly string[], io: Io): Promise<number> {
   if (command.run === undefined) return withoutSubcommand(command, path, parsed, io);
   let cluster: Promise<Cluster> | undefined;
   let warnings = 0;
-  const globals = parsed.values as unknown as GlobalValues;
+  const globals = globalsOf(parsed, command);
   const context: CommandContext<FlagTable> = {
     args: parsed.args,
     argsBeforeDash: parsed.argsBeforeDash,
@@ -73,6 +71,12 @@ async function dispatch(line: readonly string[], io: Io): Promise<number> {
       () => {},
     );
   }
+}
+
+/** The global flags. Where a command has a flag of the same name, such as `--user` of a role binding, it means that one. */
+function globalsOf({ values }: ParsedLine, { flags }: Command): GlobalValues {
+  const entries = Object.entries(globalFlags).map(([key, flag]) => [key, key in flags ? flag.default : values[key]]);
+  return Object.fromEntries(entries) as GlobalValues;
 }
 
 interface FoundCommand {

@@ -1,5 +1,5 @@
 /** `label` and `annotate`: both change a map of the metadata by a merge patch. */
-import { isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, labelValue, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Command, type CommandContext, command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
@@ -30,6 +30,8 @@ interface Noun {
   readonly field: 'labels' | 'annotations';
   /** The line about an object that was changed; `null` values are removed. */
   readonly operation: (values: JsonObject, isChanged: boolean) => string;
+  /** The message about a value that is there already. */
+  readonly overwrites: (key: string, current: string) => string;
 }
 
 const label: Noun = {
@@ -39,8 +41,15 @@ const label: Noun = {
     if (!isChanged) return 'not labeled';
     return Object.values(values).every((value) => value === null) ? 'unlabeled' : 'labeled';
   },
+  overwrites: (key, current) => `'${key}' already has a value (${current}), and --overwrite is false`,
 };
-const annotation: Noun = { name: 'annotation', field: 'annotations', operation: () => 'annotated' };
+const annotation: Noun = {
+  name: 'annotation',
+  field: 'annotations',
+  operation: () => 'annotated',
+  overwrites: (key, current) =>
+    `--overwrite is false but found the following declared annotation(s): '${key}' already has a value (${current})`,
+};
 
 /** Arguments of the form `KEY=VALUE` and `KEY-`, after the objects. */
 function splitArgs(args: readonly string[]): { resources: string[]; pairs: string[] } {
@@ -59,16 +68,19 @@ function valuesOf(pairs: readonly string[], { name }: Noun): JsonObject {
     if (values.has(key) && (values.get(key) === null) !== at < 0) {
       throw new CommandError(`can not both modify and remove a ${name} in the same command`);
     }
-    values.set(key, at < 0 ? null : pair.slice(at + 1));
+    const value = pair.slice(at + 1);
+    const problems = name === 'label' && at >= 0 ? labelValue(value) : [];
+    if (problems.length > 0) throw new CommandError(`invalid label value: ${JSON.stringify(pair)}: ${problems.join('; ')}`);
+    values.set(key, at < 0 ? null : value);
   }
   return Object.fromEntries(values);
 }
 
 async function run(noun: Noun, context: LabelContext): Promise<number> {
-  const { args, flags, io, path } = context;
+  const { args, flags, io } = context;
   const { resources, pairs } = splitArgs(args);
   if (pairs.length === 0 && !flags.list) {
-    throw new CommandError(`at least one ${noun.name} update is required\nSee '${path} -h' for help and examples`);
+    throw new CommandError(`at least one ${noun.name} update is required`);
   }
   if (flags.local) throw new CommandError('--local is not supported: use --dry-run=server');
   const values = valuesOf(pairs, noun);
@@ -136,7 +148,7 @@ async function changed(
     const current = Object.hasOwn(before, key) ? before[key] : undefined;
     if (value === null && current === undefined) io.stdout.write(`${noun.name} ${JSON.stringify(key)} not found.\n`);
     if (value !== null && current !== undefined && current !== value && !flags.overwrite) {
-      throw new CommandError(`'${key}' already has a value (${String(current)}), and --overwrite is false`);
+      throw new CommandError(noun.overwrites(key, String(current)));
     }
   }
   const isChanged = Object.entries(values).some(([key, value]) => (before[key] ?? null) !== value);

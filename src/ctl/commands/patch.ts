@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseYaml } from '../../codec/index.ts';
-import { isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import { type Json, jsonEqual, StatusError } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
 import { text } from '../flags/flag.ts';
@@ -70,7 +70,7 @@ export const patchCommand = command({
         const before = await opened.send({ url: path });
         const url = urlOf(path, changeQuery(flags, dryRun));
         const after = await opened.send({ method: 'PATCH', url, body: patch, contentType });
-        reporter.changed(after, isSameVersion(before, after) ? 'patched (no change)' : 'patched');
+        reporter.changed(after, jsonEqual(before, after) ? 'patched (no change)' : 'patched');
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
         errors.push(error);
@@ -98,6 +98,3 @@ function parsePatch(text: string): Json {
     throw new CommandError(`unable to parse ${JSON.stringify(text)}: ${error.message}`, { cause: error });
   }
 }
-
-const versionOf = ({ metadata = null }: JsonObject) => (isJsonObject(metadata) ? metadata['resourceVersion'] : undefined);
-const isSameVersion = (a: JsonObject, b: JsonObject) => versionOf(a) === versionOf(b);

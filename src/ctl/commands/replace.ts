@@ -1,5 +1,5 @@
 import { StatusError } from '../../meta/index.ts';
-import { objectPath, pathOf } from '../cluster/resource.ts';
+import { objectPath, pathOf, printedType } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError, duringAction, throwAll, usageError } from '../errors.ts';
 import { integer, text, toggle } from '../flags/flag.ts';
@@ -24,7 +24,7 @@ export const replaceCommand = command({
     subresource: text('', 'If specified, replace will operate on the subresource of the requested object.'),
   },
   run: async ({ args, flags, io, path, cluster }) => {
-    if (!hasFiles(flags)) throw usageError('must specify --filename to replace', path);
+    if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k');
     if (args.length > 0) throw usageError(`Unexpected args: [${args.join(' ')}]`, path);
     const dryRun = dryRunOf(flags, io);
     if (flags.force && dryRun !== 'none') throw new CommandError('--dry-run can not be used when --force is set');
@@ -42,7 +42,11 @@ export const replaceCommand = command({
         if (dryRun === 'client') reporter.changed(object, 'replaced');
         else if (flags.force) {
           const body = flags.gracePeriod < 0 ? {} : { gracePeriodSeconds: flags.gracePeriod };
-          await opened.send({ method: 'DELETE', url: own, body }).then(() => untilGone(io, opened, manifest, '', 0), ignoreMissing);
+          const removed = await opened.send({ method: 'DELETE', url: own, body }).catch(ignoreMissing);
+          if (removed !== undefined) {
+            io.stdout.write(`${printedType(resource)} "${name}" deleted\n`);
+            await untilGone(io, opened, manifest, '', 0);
+          }
           const url = urlOf(pathOf(resource, namespace), query);
           reporter.changed(await opened.send({ method: 'POST', url, body: object }), 'replaced');
         } else {
@@ -61,6 +65,6 @@ export const replaceCommand = command({
   },
 });
 
-function ignoreMissing(error: unknown): void {
+function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof StatusError && error.code === 404)) throw error;
 }

@@ -21,6 +21,7 @@ export async function ctl(args: readonly string[]): Promise<void> {
     clock: systemClock,
     signal: stop.signal,
     version,
+    convert: async (converted) => (await import('./convert.ts')).convertCommand.run(converted),
   };
   const status = await runCtl(args, io);
   await Promise.all([process.stdout, process.stderr].map(written));

@@ -34,8 +34,8 @@ export const createCommand = command({
     byName,
   ),
   run: async ({ args, flags, io, path, cluster }) => {
-    if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k');
     if (args.length > 0) throw usageError(`Unexpected args: [${args.join(' ')}]`, path);
+    if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k');
     const opened = await cluster();
     if (flags.raw !== '') {
       const [file] = await readDocuments(flags, io);

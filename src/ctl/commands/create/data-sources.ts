@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { JsonObject } from '../../../meta/index.ts';
+import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { CommandError } from '../../errors.ts';
 import { list, repeatable, type ValuesOf } from '../../flags/flag.ts';
 import { compactJson } from '../../output/json.ts';
@@ -78,12 +78,12 @@ async function read(full: string, path: string): Promise<Buffer> {
 }
 
 /** The hash that `--append-hash` adds: ten letters of the SHA-256 of the data, without vowels and digits that spell words. */
-export function hashOf({ kind, data = {}, binaryData, type }: JsonObject): string {
+export function hashOf({ kind, metadata, data = {}, binaryData, type }: JsonObject): string {
   const content: JsonObject = {
     ...(binaryData === undefined ? {} : { binaryData }),
     data,
     kind: kind ?? '',
-    name: '',
+    name: isJsonObject(metadata) ? (metadata['name'] ?? '') : '',
     ...(kind === 'Secret' ? { type: type ?? '' } : {}),
   };
   const hex = createHash('sha256').update(compactJson(content)).digest('hex');

@@ -101,9 +101,17 @@ function jobOf(cronJob: JsonObject, name: string, labelPrefix: string): JsonObje
         { apiVersion: 'batch/v1', controller: true, kind: 'CronJob', name: metadata['name'] ?? '', uid: metadata['uid'] ?? '' },
       ],
     },
-    spec: jobTemplate['spec'] ?? {},
+    spec: withEmptyTime(jobTemplate['spec'] ?? {}),
     status: {},
   };
+}
+
+/** The reference client prints the creation time of pod templates. */
+function withEmptyTime(spec: Json): Json {
+  const template = isJsonObject(spec) ? spec['template'] : undefined;
+  if (!isJsonObject(spec) || !isJsonObject(template)) return spec;
+  const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {};
+  return { ...spec, template: { ...template, metadata: { ...metadata, creationTimestamp: null } } };
 }
 
 const cronJob = generator({

@@ -1,0 +1,71 @@
+/** Changes of kubeconfig files. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { documentOf, type Kubeconfig, kubeconfigFiles, kubeconfigLists } from '../../../client/index.ts';
+import { stringifyYaml } from '../../../codec/index.ts';
+import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
+import { configOf } from '../../cluster/choose-connection.ts';
+import type { CommandContext } from '../../command.ts';
+import { CommandError } from '../../errors.ts';
+
+export type ListName = keyof typeof kubeconfigLists;
+
+/** The merged kubeconfig of a command. */
+export const readConfig = ({ globals, io }: CommandContext<unknown>): Promise<Kubeconfig> => configOf(globals, io);
+
+/** The first file that a command may change: that of the entry, otherwise the first that exists or may be created. */
+export async function fileFor(context: CommandContext<unknown>, list?: ListName, name?: string): Promise<string> {
+  const config = await readConfig(context);
+  const entry = list === undefined || name === undefined ? undefined : config[list].get(name);
+  const { globals, io } = context;
+  const [first = ''] = kubeconfigFiles({ path: globals.kubeconfig, env: io.env, home: io.home });
+  return entry?.file ?? config.files[0] ?? first;
+}
+
+/** Changes the document of a file and replaces the file, with mode 0600. @throws CommandError */
+export async function changeFile(file: string, change: (document: JsonObject) => JsonObject): Promise<void> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw new CommandError(`open ${file}: ${error.message}`, { cause: error });
+  });
+  const empty = { apiVersion: 'v1', clusters: [], contexts: [], 'current-context': '', kind: 'Config', preferences: {}, users: [] };
+  const before = text.trim() === '' ? empty : documentOf(text, file);
+  const after = stringifyYaml(change(before));
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(temporary, after, { mode: 0o600 });
+    await rename(temporary, file);
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The entries of a list of a document. */
+export function itemsOf(document: JsonObject, list: ListName): { name: string; fields: JsonObject }[] {
+  const items = document[list];
+  return (Array.isArray(items) ? items.filter(isJsonObject) : []).map((item) => {
+    const fields = item[kubeconfigLists[list]];
+    return { name: String(item['name']), fields: isJsonObject(fields) ? fields : {} };
+  });
+}
+
+/** The document with other entries, sorted by name. */
+export function withItems(
+  document: JsonObject,
+  list: ListName,
+  items: readonly { readonly name: string; readonly fields: JsonObject }[],
+): JsonObject {
+  const sorted = items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return { ...document, [list]: sorted.map(({ name, fields }) => ({ name, [kubeconfigLists[list]]: fields })) };
+}
+
+/** Adds or changes one entry. Fields with an empty text are removed. */
+export function withEntry(document: JsonObject, list: ListName, name: string, fields: JsonObject): JsonObject {
+  const items = itemsOf(document, list);
+  const before = items.find((item) => item.name === name)?.fields ?? {};
+  const merged = Object.entries({ ...before, ...fields }).filter(([, value]) => value !== '');
+  const entry = { name, fields: Object.fromEntries(merged) as JsonObject };
+  return withItems(document, list, [...items.filter((item) => item.name !== name), entry]);
+}

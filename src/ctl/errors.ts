@@ -56,9 +56,14 @@ export function errorText(error: unknown): string {
   if (error instanceof CommandError) return error.prefixed ? `error: ${error.message}` : error.message;
   if (error instanceof SourcedError) return statusText(error.status, error.action);
   if (error instanceof StatusError) return statusText(error, '');
+  if (isTimeout(error)) return 'Unable to connect to the server: the request took longer than --request-timeout';
   const message = error instanceof Error ? error.message : String(error);
   return message.startsWith('error: ') ? message : `error: ${message}`;
 }
+
+/** Whether a request was ended by its timeout. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
 /** The exit status of an error. */
 export const statusOf = (error: unknown): number => (error instanceof CommandError ? error.status : 1);

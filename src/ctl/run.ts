@@ -146,9 +146,11 @@ function withoutCommand({ rest }: FoundCommand, io: Io): number {
 
 function withoutSubcommand(command: Command, path: string, { args }: ParsedLine, io: Io): number {
   const [word] = args;
-  if (word !== undefined) throw unknownCommand(word, path, command.subcommands ?? []);
-  io.stdout.write(commandHelp(program, path, command));
-  return 0;
+  if (word !== undefined) {
+    throw new CommandError(`unknown command ${JSON.stringify(word)}\nSee '${path} -h' for help and examples`);
+  }
+  io.stderr.write(commandHelp(program, path, command));
+  return 1;
 }
 
 function unknownCommand(word: string, path: string, candidates: readonly Command[]): CommandError {

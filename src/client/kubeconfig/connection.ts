@@ -59,11 +59,11 @@ export async function connectionOf(
   environment: ExecEnvironment = {},
 ): Promise<Connection> {
   const contextName = overrides.context ?? config.currentContext;
-  const context = findEntry(config, 'contexts', contextName, 'context') ?? nothing('.');
+  const context = findEntry(config, 'contexts', contextName) ?? nothing('.');
   const clusterName = overrides.cluster ?? textIn(context, 'cluster') ?? '';
-  const cluster = replaced(findEntry(config, 'clusters', clusterName, 'cluster'), overrides.clusterFields);
+  const cluster = replaced(findEntry(config, 'clusters', clusterName), overrides.clusterFields);
   const userName = overrides.user ?? textIn(context, 'user') ?? '';
-  const user = replaced(findEntry(config, 'users', userName, 'auth info'), userFieldsOf(overrides));
+  const user = replaced(findEntry(config, 'users', userName), userFieldsOf(overrides));
   const server = urlIn(cluster, clusterName);
   const [ca, skipVerify] = [await pemIn(cluster, 'certificate-authority'), isSkipped(cluster)];
   if (ca !== undefined && skipVerify) {
@@ -101,17 +101,23 @@ function replaced(entry: KubeconfigEntry | undefined, fields: JsonObject = {}): 
   };
 }
 
+/** The messages about missing entries, as other clients spell them. */
+const missingEntry = {
+  contexts: (name: string) => `context was not found for specified context: ${name}`,
+  clusters: (name: string) => `no server found for cluster ${JSON.stringify(name)}`,
+  users: (name: string) => `auth info ${JSON.stringify(name)} does not exist`,
+};
+
 /** @throws KubeconfigError when an entry is named and missing */
 function findEntry(
   config: Kubeconfig,
   list: keyof typeof kubeconfigLists,
   name: string,
-  what: string,
 ): KubeconfigEntry | undefined {
   if (name === '') return undefined;
   const entry = config[list].get(name);
-  if (entry === undefined) throw new KubeconfigError(`${what} ${JSON.stringify(name)} does not exist`);
-  return entry;
+  if (entry !== undefined) return entry;
+  throw new KubeconfigError(missingEntry[list](name));
 }
 
 const isSkipped = ({ fields }: KubeconfigEntry) => fields['insecure-skip-tls-verify'] === true;

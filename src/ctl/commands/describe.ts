@@ -38,7 +38,9 @@ export const describeCommand = command({
       try {
         for (const object of await described(opened, target, flags)) {
           const events = flags.showEvents ? await eventsAbout(opened, object) : undefined;
-          io.stdout.write(`${count++ === 0 ? '' : '\n\n'}${descriptionOf(object)}${eventsText(events, io.clock.now())}`);
+          const end = events?.length === 0 ? (['Events', '<none>'] as const) : undefined;
+          const text = `${descriptionOf(object, end)}${eventsText(events ?? [], io.clock.now())}`;
+          io.stdout.write(`${count++ === 0 ? '' : '\n\n'}${text}`);
         }
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
@@ -94,9 +96,8 @@ async function eventsAbout(cluster: Cluster, { kind, metadata }: JsonObject): Pr
 
 const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : String(value));
 
-function eventsText(events: readonly JsonObject[] | undefined, now: number): string {
-  if (events === undefined) return '';
-  if (events.length === 0) return 'Events:  <none>\n';
+function eventsText(events: readonly JsonObject[], now: number): string {
+  if (events.length === 0) return '';
   const rows = events
     .toSorted((a, b) => (textOf(a['lastTimestamp']) < textOf(b['lastTimestamp']) ? -1 : 1))
     .map((event) => {

@@ -35,7 +35,7 @@ Exit status: 0 No differences were found. 1 Differences were found. >1 orch ctl 
   },
   run: async ({ args, flags, io, cluster }) => {
     if (args.length > 0) throw new CommandError(`Unexpected args: [${args.join(' ')}]`, { status: failed });
-    if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k');
+    if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k', { status: failed });
     const opened = await cluster();
     let status = 0;
     try {

@@ -183,11 +183,12 @@ class Explanation {
     if (isJsonObject(additionalProperties)) return `map[string]${this.#type(additionalProperties)}`;
     const reference = this.#referenceOf(schema);
     const resolved = this.#resolved(schema);
-    // Types without fields, such as times and quantities, are shown as what they are made of.
-    if (reference !== undefined && resolved['properties'] === undefined) {
-      return textIn(resolved['type']) === '' ? reference.slice(reference.lastIndexOf('.') + 1) : this.#type(resolved);
+    if (reference !== undefined) {
+      // Types such as times and quantities are shown as what they are made of.
+      const simple = textIn(resolved['type']);
+      const isNamed = simple === '' || simple === 'object' || simple === 'array';
+      return isNamed ? reference.slice(reference.lastIndexOf('.') + 1) : simple;
     }
-    if (reference !== undefined) return reference.slice(reference.lastIndexOf('.') + 1);
     return textIn(type) === 'object' || textIn(type) === '' ? 'Object' : textIn(type);
   }
 

@@ -2,6 +2,7 @@ import { readOwnJson } from '../../codec/index.ts';
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import { watchFailure, watchLines } from '../../client/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { isTimeout } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type Query, urlOf } from './selection.ts';
 
@@ -32,7 +33,7 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
         method: 'GET',
         url: urlOf(options.path, query),
         headers: { accept: options.accept ?? 'application/json' },
-        signal: stop.signal,
+        signal: AbortSignal.any([stop.signal, io.signal]),
       });
       for await (const line of watchLines(response)) {
         const { type, object } = readOwnJson(line) as { type: string; object: JsonObject };
@@ -41,7 +42,8 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
         if (type !== 'BOOKMARK' && options.event({ type, object }) === true) return;
       }
     } catch (error) {
-      if (io.signal.aborted) return;
+      // A watch that is longer than --request-timeout has ended, not failed.
+      if (io.signal.aborted || isTimeout(error)) return;
       throw error;
     } finally {
       stop.abort();

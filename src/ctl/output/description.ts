@@ -6,15 +6,18 @@ const headFields = new Set(['name', 'namespace', 'labels', 'annotations', 'manag
 /** Annotations are cut after this many characters. */
 const maxAnnotation = 140;
 
-/** The description of an object of any kind: its name, labels and annotations, and all other fields under readable names. */
-export function descriptionOf(object: JsonObject): string {
+/**
+ * The description of an object of any kind: its name, labels and annotations, and all other fields under readable names.
+ * `end`: a last line, such as that about events.
+ */
+export function descriptionOf(object: JsonObject, end?: readonly [name: string, value: string]): string {
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
   const { apiVersion, kind, metadata: _, ...fields } = object;
   const others = Object.fromEntries(Object.entries(metadata).filter(([key]) => !headFields.has(key))) as JsonObject;
   const secret = kind === 'Secret';
   const lines: Line[] = [
     row('Name', String(metadata['name'] ?? '')),
-    ...(metadata['namespace'] === undefined ? [] : [row('Namespace', String(metadata['namespace']))]),
+    row('Namespace', String(metadata['namespace'] ?? '')),
     ...pairs('Labels', metadata['labels'], '='),
     ...pairs('Annotations', metadata['annotations'], ': '),
     row('API Version', String(apiVersion)),
@@ -22,6 +25,7 @@ export function descriptionOf(object: JsonObject): string {
     { indent: 0, name: 'Metadata', value: undefined },
     ...linesOf(others, 2),
     ...linesOf(secret ? sizesOf(fields as JsonObject) : (fields as JsonObject), 0),
+    ...(end === undefined ? [] : [row(...end)]),
   ];
   return printed(lines);
 }
@@ -76,25 +80,26 @@ function itemLines(items: readonly Json[], indent: number): Line[] {
 const scalarText = (value: Json): string =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0) ? '' : String(value);
 
-/** `creationTimestamp` as `Creation Timestamp`; keys that are no field names stay as they are. */
+const acronyms = new Set(['API', 'URL', 'UID', 'OSB', 'GUID']);
+
+/** `creationTimestamp` as `Creation Timestamp`; keys with anything but letters and hyphens stay as they are. */
 function readable(key: string): string {
-  if (!/^[a-zA-Z][a-zA-Z0-9]*$/.test(key)) return key;
-  const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2');
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return title.replaceAll(/\b(?:Api|Uid|Ip|Url|Id)\b/g, (word) => word.toUpperCase());
+  if (/[^a-zA-Z-]/.test(key)) return key;
+  const words = key.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|-+/g) ?? [];
+  return words
+    .map((word) => (acronyms.has(word.toUpperCase()) ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join(' ');
 }
 
-/** Aligns the values of neighbouring lines of one indentation. */
+/** Aligns the values of neighbouring lines. */
 function printed(lines: readonly Line[]): string {
   const widths = lines.map(() => 0);
   for (let start = 0; start < lines.length; ) {
-    const { indent, value } = lines[start] as Line;
     let end = start;
-    while (end < lines.length && lines[end]?.indent === indent && lines[end]?.value !== undefined) end++;
-    if (value === undefined) end = start + 1;
-    const group = lines.slice(start, end);
-    widths.fill(Math.max(...group.map(({ name }) => name.length)), start, end);
-    start = Math.max(end, start + 1);
+    while (end < lines.length && lines[end]?.value !== undefined) end++;
+    const longest = lines.slice(start, end).reduce((width, { indent, name }) => Math.max(width, indent + name.length), 0);
+    widths.fill(longest, start, end);
+    start = end + 1;
   }
   return lines
     .map(({ indent, name, value }, i) => {
@@ -103,7 +108,7 @@ function printed(lines: readonly Line[]): string {
       const text = value.split('\n').join(`\n${space}  `);
       if (name === '' && indent > 0) return `${space}${text}\n`;
       const label = name === '' ? '' : `${name}:`;
-      return `${space}${label.padEnd((widths[i] ?? 0) + 3)}${text}`.trimEnd().concat('\n');
+      return `${space}${label.padEnd((widths[i] ?? 0) + 3 - indent)}${text}\n`;
     })
     .join('');
 }

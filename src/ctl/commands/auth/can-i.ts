@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { type CommandContext, command } from '../../command.ts';
-import { usageError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { text, toggle } from '../../flags/flag.ts';
 import { printTable } from '../../output/tab-writer.ts';
 
@@ -34,7 +34,9 @@ export const canICommand = command({
     }
     const [verb, what, ...more] = args;
     if (verb === undefined || what === undefined || more.length > 0) {
-      throw usageError('you must specify two arguments: verb resource or verb resource/resourceName.', path);
+      throw new CommandError(
+        `you must specify two arguments: verb resource or verb resource/resourceName.\nSee '${path} -h' for help and examples.`,
+      );
     }
     const cluster = await context.cluster();
     const { names } = await cluster.discovery();
@@ -96,7 +98,7 @@ async function listActions({ flags: values, io, args: _ }: CanIContext, cluster:
   if (status['incomplete'] === true) {
     io.stderr.write(`warning: the list may be incomplete: ${String(status['evaluationError'] ?? '')}\n`);
   }
-  const rules = [...resourceRules(status['resourceRules']), ...pathRules(status['nonResourceRules'])];
+  const rules = [...resourceRules(status['resourceRules']), ...pathRules(status['nonResourceRules'])].toSorted(inOrder);
   const rows = rules.map(({ resource, path, names: objects, verbs }) => [
     resource,
     `[${path}]`,
@@ -121,11 +123,12 @@ function resourceRules(rules: Json | undefined): Rule[] {
         const key = `${group} ${name} ${names.join(' ')}`;
         const verbs = [...new Set([...(byPlace.get(key)?.verbs ?? []), ...texts(rule['verbs'])])];
         const resource = group === '' ? name : `${name}.${group}`;
-        byPlace.set(key, { resource, path: '', names, verbs, order: key });
+        const order = `[${verbs.join(' ')}] [${group}] [${name}] [${names.join(' ')}]`;
+        byPlace.set(key, { resource, path: '', names, verbs, order });
       }
     }
   }
-  return [...byPlace.values()].toSorted(inOrder);
+  return [...byPlace.values()];
 }
 
 function pathRules(rules: Json | undefined): Rule[] {
@@ -136,8 +139,7 @@ function pathRules(rules: Json | undefined): Rule[] {
         path,
         names: [],
         verbs: texts(rule['verbs']),
-        order: `[${path}]`,
+        order: `[${texts(rule['verbs']).join(' ')}] [] [] [] [${path}]`,
       })),
-    )
-    .toSorted(inOrder);
+    );
 }

@@ -83,7 +83,16 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
       env: { KUBECONFIG: kubeconfig },
       signal: stop.signal,
     });
-    const theirs = kubectl.start('get', 'cm', '-n', 'nsk', '-w', '-o', 'name', '--field-selector=metadata.name=watched');
+    const theirs = kubectl.start(
+      'get',
+      'cm',
+      '-n',
+      'nsk',
+      '-w',
+      '-o',
+      'name',
+      '--field-selector=metadata.name=watched',
+    );
     await kubectl.run('create', 'cm', 'watched', '-n', 'nsk');
     await theirs.until(/configmap\/watched/);
     theirs.stop();
@@ -114,7 +123,8 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
     const env = { KUBECONFIG: kubeconfig };
     const theirs = await kubectl.ends(['diff', '-f', 'diff.yaml', '--server-side', '-n', 'nsk']);
     const ours = await ctl(['diff', '-f', 'diff.yaml', '-n', 'nsk'], { folder, env });
-    const changes = (text: string) => text.split('\n').filter((line) => /^[-+@ ](?!-- |\+\+ )/.test(line) && !/uid|Timestamp/.test(line));
+    const changes = (text: string) =>
+      text.split('\n').filter((line) => /^[-+@ ](?!-- |\+\+ )/.test(line) && !/uid|Timestamp/.test(line));
     expect([ours.code, changes(ours.out)]).toEqual([theirs.code, changes(theirs.out)]);
     await ctl(['apply', '-f', 'diff.yaml', '-n', 'nsk'], { folder, env });
     expect(await ctl(['diff', '-f', 'diff.yaml', '-n', 'nsk'], { folder, env })).toEqual({ code: 0, out: '', err: '' });
@@ -132,9 +142,9 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
       out: 'configmap/first serverside-applied\nconfigmap/second pruned\n',
       err: '',
     });
-    expect(await kubectl.run('get', 'cm', 'first', 'kube-root-ca.crt', '-n', 'nsk', '--ignore-not-found', '-o', 'name')).toContain(
-      'configmap/first',
-    );
+    expect(
+      await kubectl.run('get', 'cm', 'first', 'kube-root-ca.crt', '-n', 'nsk', '--ignore-not-found', '-o', 'name'),
+    ).toContain('configmap/first');
     expect(await kubectl.run('get', 'cm', 'second', '-n', 'nsk', '--ignore-not-found')).toBe('');
   });
 });

@@ -42,8 +42,10 @@ export async function ctl(args: readonly string[], options: CtlOptions): Promise
 export function wordsOf(line: string): string[] {
   const words = line.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];
   return words.map((word) =>
-    word.replace(/'([^']*)'|"((?:[^"\\]|\\.)*)"/g, (_, single?: string, double?: string) =>
-      single ?? (double ?? '').replaceAll(/\\(.)/g, (_all, c: string) => (c === 'n' ? '\n' : c)),
+    word.replace(
+      /'([^']*)'|"((?:[^"\\]|\\.)*)"/g,
+      (_, single?: string, double?: string) =>
+        single ?? (double ?? '').replaceAll(/\\(.)/g, (_all, c: string) => (c === 'n' ? '\n' : c)),
     ),
   );
 }

@@ -109,11 +109,7 @@ const missingEntry = {
 };
 
 /** @throws KubeconfigError when an entry is named and missing */
-function findEntry(
-  config: Kubeconfig,
-  list: keyof typeof kubeconfigLists,
-  name: string,
-): KubeconfigEntry | undefined {
+function findEntry(config: Kubeconfig, list: keyof typeof kubeconfigLists, name: string): KubeconfigEntry | undefined {
   if (name === '') return undefined;
   const entry = config[list].get(name);
   if (entry !== undefined) return entry;

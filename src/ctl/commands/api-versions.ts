@@ -12,7 +12,12 @@ export const apiVersionsCommand = command({
     const discovery = await (await cluster()).discovery();
     await discovery.refresh();
     const versions = new Set(discovery.resources.map(({ apiVersion }) => apiVersion));
-    io.stdout.write([...versions].toSorted().map((version) => `${version}\n`).join(''));
+    io.stdout.write(
+      [...versions]
+        .toSorted()
+        .map((version) => `${version}\n`)
+        .join(''),
+    );
     return 0;
   },
 });

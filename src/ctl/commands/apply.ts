@@ -5,7 +5,15 @@ import { type CommandContext, command } from '../command.ts';
 import { CommandError, throwAll, usageError } from '../errors.ts';
 import { repeatable, text, toggle } from '../flags/flag.ts';
 import { ApplySet, parseApplySet } from '../objects/apply-set.ts';
-import { changeFlags, changeQuery, type DryRun, dryRunOf, fieldValidationOf, Reporter, validateFlag } from '../objects/change.ts';
+import {
+  changeFlags,
+  changeQuery,
+  type DryRun,
+  dryRunOf,
+  fieldValidationOf,
+  Reporter,
+  validateFlag,
+} from '../objects/change.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
@@ -38,7 +46,10 @@ export const applyCommand = command({
   examples: [
     { title: 'Apply the configuration in pod.json to a pod', lines: ['ctl apply -f ./pod.json'] },
     { title: 'Apply the JSON passed into stdin to a pod', lines: ['cat pod.json | orch ctl apply -f -'] },
-    { title: 'Apply the files of a folder, and delete what an earlier call applied and they no longer have', lines: ['ctl apply -f ./dir --prune --applyset=my-app'] },
+    {
+      title: 'Apply the files of a folder, and delete what an earlier call applied and they no longer have',
+      lines: ['ctl apply -f ./dir --prune --applyset=my-app'],
+    },
   ],
   flags,
   run: async (context) => {
@@ -51,7 +62,10 @@ export const applyCommand = command({
     const errors: unknown[] = [];
     for (const document of await readDocuments(values, io)) {
       if (!matchesSelector(document.object, values.selector)) continue;
-      await placeDocument(opened, document).then((manifest) => manifests.push(manifest), (error) => errors.push(error));
+      await placeDocument(opened, document).then(
+        (manifest) => manifests.push(manifest),
+        (error) => errors.push(error),
+      );
     }
     if (manifests.length === 0 && errors.length === 0) throw new CommandError('no objects passed to apply');
     const reporter = await Reporter.open(values, dryRun, io);
@@ -130,7 +144,12 @@ async function applyObject(
     force: values.forceConflicts,
   };
   const url = urlOf(objectPath(resource, namespace, name), query);
-  const request = { method: 'PATCH', url, body: withoutServerFields(object), contentType: 'application/apply-patch+yaml' } as const;
+  const request = {
+    method: 'PATCH',
+    url,
+    body: withoutServerFields(object),
+    contentType: 'application/apply-patch+yaml',
+  } as const;
   return cluster.send(request).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Conflict') throw error;
     throw new CommandError(`${error.message}${conflictHelp}`, { cause: error });

@@ -9,17 +9,25 @@ export const convertCommand = command({
   description:
     'Convert config files between different API versions. Both YAML and JSON formats are accepted. The conversion is that of "orch convert", which lists the details.',
   usage: '-f FILENAME --output-version=GROUP/VERSION',
-  examples: [{ title: "Convert 'pod.yaml' to another version and print to stdout", lines: ['ctl convert -f hpa.yaml --output-version=autoscaling/v2'] }],
+  examples: [
+    {
+      title: "Convert 'pod.yaml' to another version and print to stdout",
+      lines: ['ctl convert -f hpa.yaml --output-version=autoscaling/v2'],
+    },
+  ],
   flags: {
     ...validateFlag,
     definitions: list('Sources of the definitions of custom kinds: files, folders, or the kubeconfig of a server.'),
-    filename: list('Filename or directory to files that need to get converted, or - for standard input.', { short: 'f' }),
+    filename: list('Filename or directory to files that need to get converted, or - for standard input.', {
+      short: 'f',
+    }),
     output: text('yaml', 'Output format. One of: (json, yaml).', { short: 'o' }),
     outputVersion: text('', 'Output the formatted object with the given group version (for ex: apps/v1).'),
   },
   run: async ({ flags, globals, io, cluster }) => {
     if (flags.filename.length === 0) throw new CommandError('must specify one of -f and -k');
-    if (flags.outputVersion === '') throw new CommandError('--output-version must be set: there is no version that all kinds have');
+    if (flags.outputVersion === '')
+      throw new CommandError('--output-version must be set: there is no version that all kinds have');
     const domain = await cluster()
       .then((opened) => opened.discovery())
       .then(({ names }) => names.domain)

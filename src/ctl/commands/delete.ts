@@ -5,7 +5,7 @@ import { type CommandContext, command } from '../command.ts';
 import { CommandError, duringAction, throwAll } from '../errors.ts';
 import { duration, integer, text, toggle } from '../flags/flag.ts';
 import { type DryRun, dryRunOf } from '../objects/change.ts';
-import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { filenameFlags, hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
@@ -23,13 +23,22 @@ const flags = {
   ),
   dryRun: text('none', 'Must be "none", "server", or "client".', { bare: 'unchanged' }),
   force: toggle(false, 'If true, immediately remove resources from API and bypass graceful deletion.'),
-  gracePeriod: integer(-1, 'Period of time in seconds given to the resource to terminate gracefully. Ignored if negative.'),
-  ignoreNotFound: toggle(false, 'Treat "resource not found" as a successful delete. Defaults to "true" when --all is specified.'),
+  gracePeriod: integer(
+    -1,
+    'Period of time in seconds given to the resource to terminate gracefully. Ignored if negative.',
+  ),
+  ignoreNotFound: toggle(
+    false,
+    'Treat "resource not found" as a successful delete. Defaults to "true" when --all is specified.',
+  ),
   interactive: toggle(false, 'If true, delete resource only when user confirms.', { short: 'i' }),
   now: toggle(false, 'If true, resources are signaled for immediate shutdown (same as --grace-period=1).'),
   output: text('', 'Output mode. Use "-o name" for shorter output (resource/name).', { short: 'o' }),
   raw: text('', 'Raw URI to DELETE to the server. Uses the transport specified by the kubeconfig file.'),
-  timeout: duration(0, 'The length of time to wait before giving up on a delete, zero means determine a timeout from the size of the object.'),
+  timeout: duration(
+    0,
+    'The length of time to wait before giving up on a delete, zero means determine a timeout from the size of the object.',
+  ),
   wait: toggle(true, 'If true, wait for resources to be gone before returning. This waits for finalizers.'),
 };
 
@@ -79,10 +88,13 @@ export const deleteCommand = command({
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
         if (error.code === 404 && (values.ignoreNotFound || values.all)) continue;
-        errors.push(source === undefined ? error : duringAction(error, `error when deleting ${JSON.stringify(source)}`));
+        errors.push(
+          source === undefined ? error : duringAction(error, `error when deleting ${JSON.stringify(source)}`),
+        );
       }
     }
-    if (values.wait && dryRun === 'none') for (const each of deleted) await untilGone(io, cluster, each.target, each.uid, values.timeout);
+    if (values.wait && dryRun === 'none')
+      for (const each of deleted) await untilGone(io, cluster, each.target, each.uid, values.timeout);
     throwAll(errors);
     return 0;
   },
@@ -100,9 +112,7 @@ function deletionOf({ flags: values, io, isSet }: DeleteContext): JsonObject {
   };
   const propagationPolicy = policies[cascade];
   if (propagationPolicy === undefined) {
-    throw new CommandError(
-      `invalid cascade value (${cascade}). Must be "background", "foreground", or "orphan"`,
-    );
+    throw new CommandError(`invalid cascade value (${cascade}). Must be "background", "foreground", or "orphan"`);
   }
   if (now && gracePeriod !== -1) throw new CommandError('--now and --grace-period cannot be specified together');
   if (values.all && isSet('selector') && values.selector !== '') {
@@ -121,6 +131,7 @@ function deletionOf({ flags: values, io, isSet }: DeleteContext): JsonObject {
 async function doomedOf(context: DeleteContext, cluster: Cluster, errors: unknown[]): Promise<Doomed[]> {
   const { args, flags: values, io } = context;
   if (hasFiles(values)) {
+    refuseArguments(args);
     const documents = await readDocuments(values, io);
     const placed: Doomed[] = [];
     for (const document of documents) {
@@ -150,7 +161,9 @@ Example resource specifications include:
       if (selects) throw new CommandError('name cannot be provided when a selector is specified');
       found.push({ target: { ...target, name }, source: undefined });
     } else if (!selects) throw new CommandError('resource(s) were provided, but no name was specified');
-    else for (const object of await objectsOfTarget(cluster, target, { selectors: values })) found.push(doomedObject(target, object));
+    else
+      for (const object of await objectsOfTarget(cluster, target, { selectors: values }))
+        found.push(doomedObject(target, object));
   }
   return found;
 }

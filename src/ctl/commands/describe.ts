@@ -29,7 +29,8 @@ export const describeCommand = command({
   run: async ({ args, flags, io, path, cluster }) => {
     const opened = await cluster();
     const targets: Target[] = [];
-    if (hasFiles(flags)) for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
+    if (hasFiles(flags))
+      for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
     else if (args.length === 0) throw usageError('You must specify the type of resource to describe.', path);
     else for (const one of await targetsOf(opened, args, { allNamespaces: flags.allNamespaces })) targets.push(one);
     const errors: unknown[] = [];
@@ -84,7 +85,8 @@ async function eventsAbout(cluster: Cluster, { kind, metadata }: JsonObject): Pr
     ...(uid === '' ? [] : [`involvedObject.uid=${uid}`]),
     ...(namespace === undefined ? [] : [`involvedObject.namespace=${namespace}`]),
   ].join(',');
-  const path = namespace === undefined ? '/api/v1/events' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+  const path =
+    namespace === undefined ? '/api/v1/events' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
   try {
     const { items } = await cluster.send({ url: urlOf(path, { fieldSelector: selector, limit: 500 }) });
     return Array.isArray(items) ? items.filter(isJsonObject) : [];
@@ -116,6 +118,8 @@ function eventsText(events: readonly JsonObject[], now: number): string {
     });
   const table = [['Type', 'Reason', 'Age', 'From', 'Message'], ['----', '------', '----', '----', '-------'], ...rows];
   const widths = [0, 1, 2, 3].map((i) => Math.max(...table.map((row) => (row[i] ?? '').length)));
-  const lines = table.map((row) => `  ${row.map((cell, i) => (i < 4 ? cell.padEnd((widths[i] ?? 0) + 2) : cell)).join('')}\n`);
+  const lines = table.map(
+    (row) => `  ${row.map((cell, i) => (i < 4 ? cell.padEnd((widths[i] ?? 0) + 2) : cell)).join('')}\n`,
+  );
   return `Events:\n${lines.join('')}`;
 }

@@ -95,12 +95,17 @@ function maskedPair(
   merged: JsonObject,
 ): [JsonObject | undefined, JsonObject] {
   if (kind !== 'Secret') return [live, merged];
-  const dataOf = (object: JsonObject | undefined) => (isJsonObject(object?.['data'] ?? null) ? (object?.['data'] as JsonObject) : {});
+  const dataOf = (object: JsonObject | undefined) =>
+    isJsonObject(object?.['data'] ?? null) ? (object?.['data'] as JsonObject) : {};
   const [a, b] = [dataOf(live), dataOf(merged)];
   const masked = (data: JsonObject, other: JsonObject, when: string): JsonObject =>
     Object.fromEntries(
       Object.keys(data).map((key) => [key, key in other && other[key] !== data[key] ? `*** (${when})` : '***']),
     );
-  const replace = (object: JsonObject, data: JsonObject) => (Object.keys(data).length === 0 ? object : { ...object, data });
-  return [live === undefined ? undefined : replace(live, masked(a, b, 'before')), replace(merged, masked(b, a, 'after'))];
+  const replace = (object: JsonObject, data: JsonObject) =>
+    Object.keys(data).length === 0 ? object : { ...object, data };
+  return [
+    live === undefined ? undefined : replace(live, masked(a, b, 'before')),
+    replace(merged, masked(b, a, 'after')),
+  ];
 }

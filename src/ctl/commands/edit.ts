@@ -59,7 +59,8 @@ interface Edited {
 
 async function editedObjects({ args, flags: values, io }: EditContext, cluster: Cluster): Promise<Edited[]> {
   const targets: Target[] = [];
-  if (hasFiles(values)) for (const one of await readDocuments(values, io)) targets.push(await placeDocument(cluster, one));
+  if (hasFiles(values))
+    for (const one of await readDocuments(values, io)) targets.push(await placeDocument(cluster, one));
   else if (args.length === 0) {
     throw new CommandError(
       `You must provide one or more resources by argument or filename.
@@ -110,14 +111,23 @@ async function editObject(
           io.stderr.write('Edit cancelled, no changes made.\n');
           return;
         }
-        const url = urlOf(pathOfTarget(target), { ...changeQuery(values, 'none'), fieldValidation: fieldValidationOf(values) });
+        const url = urlOf(pathOfTarget(target), {
+          ...changeQuery(values, 'none'),
+          fieldValidation: fieldValidationOf(values),
+        });
         const contentType = 'application/merge-patch+json';
-        reporter.changed(await cluster.send({ method: 'PATCH', url, body: mergePatch(before, edited), contentType }), 'edited');
+        reporter.changed(
+          await cluster.send({ method: 'PATCH', url, body: mergePatch(before, edited), contentType }),
+          'edited',
+        );
         return;
       } catch (error) {
         if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
         if (after === shown || io.stdin.isTTY !== true) throw error;
-        const problem = errorText(error).split('\n').map((line) => `# ${line}\n`).join('');
+        const problem = errorText(error)
+          .split('\n')
+          .map((line) => `# ${line}\n`)
+          .join('');
         shown = `${help}${problem}#\n${content}`;
       }
     }
@@ -151,7 +161,8 @@ function openEditor(env: NodeJS.ProcessEnv, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
     // The variable may have arguments, which a shell takes apart; the file is its first argument.
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env });
-    const failed = (why: string) => reject(new CommandError(`there was a problem with the editor ${JSON.stringify(editor)}: ${why}`));
+    const failed = (why: string) =>
+      reject(new CommandError(`there was a problem with the editor ${JSON.stringify(editor)}: ${why}`));
     child.once('error', (error) => failed(error.message));
     child.once('close', (code) => (code === 0 ? resolve() : failed(`exit status ${code}`)));
   });

@@ -24,7 +24,10 @@ export const explainCommand = command({
   flags: {
     apiVersion: text('', 'Use given api-version (group/version) of the resource.'),
     output: text('plaintext', 'Format in which to render the schema. Valid values are: (plaintext).'),
-    recursive: toggle(false, 'When true, print the name of all the fields recursively. Otherwise, print the available fields with their description.'),
+    recursive: toggle(
+      false,
+      'When true, print the name of all the fields recursively. Otherwise, print the available fields with their description.',
+    ),
   },
   run: async ({ args, flags, io, cluster }) => {
     const [arg, ...more] = args;
@@ -39,7 +42,9 @@ export const explainCommand = command({
     const [type = '', ...path] = arg.replace(/\.$/, '').split('.');
     const resource = await resourceFor(opened, type, flags.apiVersion);
     const schemas = await schemasOf(opened, resource);
-    io.stdout.write(`${resource.group === '' ? '' : `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`);
+    io.stdout.write(
+      `${resource.group === '' ? '' : `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`,
+    );
     io.stdout.write(new Explanation(schemas).of(path, flags.recursive));
     return 0;
   },
@@ -102,8 +107,11 @@ class Explanation {
       schema = property;
     }
     const field = path.at(-1);
-    const head = field === undefined ? '' : `FIELD: ${field} <${this.#type(schema)}>\n${enumBlock(this.#enum(schema))}\n`;
-    const description = this.#descriptions(schema).map((each) => indented(each, 4)).join('');
+    const head =
+      field === undefined ? '' : `FIELD: ${field} <${this.#type(schema)}>\n${enumBlock(this.#enum(schema))}\n`;
+    const description = this.#descriptions(schema)
+      .map((each) => indented(each, 4))
+      .join('');
     const properties = this.#properties(schema);
     const hasFields = Object.keys(properties).length > 0;
     const fields = recursive ? this.#names(schema, 2, []) : this.#described(schema);
@@ -199,7 +207,9 @@ class Explanation {
 
   #enumLine(schema: JsonObject, indent: number): string {
     const values = this.#enum(schema);
-    return values.length === 0 ? '' : `${' '.repeat(indent)}enum: ${values.slice(0, 4).join(', ')}${values.length > 4 ? ', ....' : ''}\n`;
+    return values.length === 0
+      ? ''
+      : `${' '.repeat(indent)}enum: ${values.slice(0, 4).join(', ')}${values.length > 4 ? ', ....' : ''}\n`;
   }
 
   /** The description of a field, and that of its type. */
@@ -207,7 +217,8 @@ class Explanation {
     const { items, additionalProperties } = schema;
     const own = textIn(schema['description']);
     const inner = isJsonObject(items) ? items : isJsonObject(additionalProperties) ? additionalProperties : undefined;
-    const type = inner === undefined ? textIn(this.#resolved(schema)['description']) : (this.#descriptions(inner)[0] ?? '');
+    const type =
+      inner === undefined ? textIn(this.#resolved(schema)['description']) : (this.#descriptions(inner)[0] ?? '');
     return [own, type === own ? '' : type].filter((each) => each !== '');
   }
 }

@@ -18,7 +18,9 @@ export const getFlags = {
   ),
   chunkSize: integer(500, 'Return large lists in chunks rather than all at once. Pass 0 to disable.'),
   ignoreNotFound: toggle(false, 'If the requested object does not exist the command will return exit code 0.'),
-  labelColumns: list('Accepts a comma separated list of labels that are going to be presented as columns.', { short: 'L' }),
+  labelColumns: list('Accepts a comma separated list of labels that are going to be presented as columns.', {
+    short: 'L',
+  }),
   noHeaders: toggle(
     false,
     "When using the default or custom-column output format, don't print headers (default print headers).",
@@ -29,10 +31,16 @@ export const getFlags = {
     'Output watch event objects when --watch or --watch-only is used. Existing objects are output as initial ADDED events.',
   ),
   raw: text('', 'Raw URI to request from the server. Uses the transport specified by the kubeconfig file.'),
-  serverPrint: toggle(true, 'If true, have the server return the appropriate table output. Supports extension APIs and CRDs.'),
+  serverPrint: toggle(
+    true,
+    'If true, have the server return the appropriate table output. Supports extension APIs and CRDs.',
+  ),
   showKind: toggle(false, 'If present, list the resource type for the requested object(s).'),
   showLabels: toggle(false, 'When printing, show all labels as the last column (default hide labels column).'),
-  sortBy: text('', "If non-empty, sort list types using this field specification, a JSONPath expression such as '{.metadata.name}'."),
+  sortBy: text(
+    '',
+    "If non-empty, sort list types using this field specification, a JSONPath expression such as '{.metadata.name}'.",
+  ),
   subresource: text('', 'If specified, gets the subresource of the requested object.'),
   watch: toggle(false, 'After listing/getting the requested object, watch for changes.', { short: 'w' }),
   watchOnly: toggle(false, 'Watch for changes to the requested object(s), without listing/getting first.'),

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { followEvents } from '../objects/events-of-watch.ts';
 import { pagesOfTarget } from '../objects/pages.ts';
 import { pathOfTarget, type Target } from '../objects/targets.ts';
 import type { Printer } from '../output/printer.ts';
 import { readTable, tableAccept } from '../output/server-table.ts';
 import { TablePrinter } from '../output/table-printer.ts';
-import { followEvents } from '../objects/events-of-watch.ts';
 import { type GetContext, tableOptions } from './get-flags.ts';
 
 /** Prints the objects of a target, and each change of them until Ctrl-C. */

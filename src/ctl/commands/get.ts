@@ -2,7 +2,7 @@ import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
-import { hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
 import { objectsOfTarget, pagesOfTarget } from '../objects/pages.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
 import { getFormats, type Printer, printerOf } from '../output/printer.ts';
@@ -24,9 +24,18 @@ Use "orch ctl api-resources" for a complete list of supported resources.`,
   examples: [
     { title: 'List all pods', lines: ['ctl get pods'] },
     { title: 'List all pods with more information (such as node name)', lines: ['ctl get pods -o wide'] },
-    { title: 'List deployments in JSON output format, in the "v1" version of the "apps" API group', lines: ['ctl get deployments.v1.apps -o json'] },
-    { title: 'Return only the phase value of the specified pod', lines: ["ctl get pod/web -o jsonpath='{.status.phase}'"] },
-    { title: 'List resource information in custom columns', lines: ['ctl get pod web -o custom-columns=CONTAINER:.spec.containers[0].name,IMAGE:.spec.containers[0].image'] },
+    {
+      title: 'List deployments in JSON output format, in the "v1" version of the "apps" API group',
+      lines: ['ctl get deployments.v1.apps -o json'],
+    },
+    {
+      title: 'Return only the phase value of the specified pod',
+      lines: ["ctl get pod/web -o jsonpath='{.status.phase}'"],
+    },
+    {
+      title: 'List resource information in custom columns',
+      lines: ['ctl get pod web -o custom-columns=CONTAINER:.spec.containers[0].name,IMAGE:.spec.containers[0].image'],
+    },
     { title: 'List all replication controllers and services together', lines: ['ctl get rc,services'] },
     { title: 'List all pods existing in all namespaces', lines: ['ctl get pods --all-namespaces'] },
   ],
@@ -49,7 +58,8 @@ Use "orch ctl api-resources" for a complete list of supported resources.`,
       await watchTarget(context, cluster, targets[0] as Target, printer);
       return 0;
     }
-    const single = !hasFiles(values) && args.length === (args[0]?.includes('/') === true ? 1 : 2) && targets.length === 1;
+    const single =
+      !hasFiles(values) && args.length === (args[0]?.includes('/') === true ? 1 : 2) && targets.length === 1;
     if (printer === undefined) await printTables(context, cluster, targets);
     else await printObjects(context, cluster, targets, printer, single);
     return 0;
@@ -58,6 +68,7 @@ Use "orch ctl api-resources" for a complete list of supported resources.`,
 
 async function targetsOfGet({ args, flags: values, io, path }: GetContext, cluster: Cluster): Promise<Target[]> {
   if (hasFiles(values)) {
+    refuseArguments(args);
     const targets: Target[] = [];
     for (const document of await readDocuments(values, io)) targets.push(await placeDocument(cluster, document));
     return targets;
@@ -92,13 +103,22 @@ async function printTables(context: GetContext, cluster: Cluster, targets: reado
     try {
       const includeObject = sortBy === '' ? undefined : ('Object' as const);
       let pages = [];
-      for await (const page of pagesOfTarget(cluster, target, { selectors: values, chunkSize, accept, includeObject })) {
+      for await (const page of pagesOfTarget(cluster, target, {
+        selectors: values,
+        chunkSize,
+        accept,
+        includeObject,
+      })) {
         pages.push(readTable(page));
         if (sortBy === '') for (const table of pages.splice(0)) printer.add(target.resource, table);
       }
       const [first] = pages;
       if (first !== undefined) {
-        const rows = sortedBy(pages.flatMap((table) => table.rows), sortBy, (row) => row.object);
+        const rows = sortedBy(
+          pages.flatMap((table) => table.rows),
+          sortBy,
+          (row) => row.object,
+        );
         printer.add(target.resource, { ...first, rows });
         pages = [];
       }

@@ -18,8 +18,14 @@ const flagsFor = (manager: string) => ({
   allNamespaces: toggle(false, 'If true, check the specified action in all namespaces.', { short: 'A' }),
   list: toggle(false, 'If true, display the labels or annotations for a given resource.'),
   local: toggle(false, 'If true, the command will NOT contact the server but run locally.'),
-  overwrite: toggle(false, 'If true, allow values to be overwritten, otherwise reject updates that overwrite existing values.'),
-  resourceVersion: text('', 'If non-empty, the update will only succeed if this is the current resource-version for the object.'),
+  overwrite: toggle(
+    false,
+    'If true, allow values to be overwritten, otherwise reject updates that overwrite existing values.',
+  ),
+  resourceVersion: text(
+    '',
+    'If non-empty, the update will only succeed if this is the current resource-version for the object.',
+  ),
 });
 
 type LabelContext = CommandContext<ReturnType<typeof flagsFor>>;
@@ -70,7 +76,8 @@ function valuesOf(pairs: readonly string[], { name }: Noun): JsonObject {
     }
     const value = pair.slice(at + 1);
     const problems = name === 'label' && at >= 0 ? labelValue(value) : [];
-    if (problems.length > 0) throw new CommandError(`invalid label value: ${JSON.stringify(pair)}: ${problems.join('; ')}`);
+    if (problems.length > 0)
+      throw new CommandError(`invalid label value: ${JSON.stringify(pair)}: ${problems.join('; ')}`);
     values.set(key, at < 0 ? null : value);
   }
   return Object.fromEntries(values);
@@ -104,14 +111,20 @@ async function run(noun: Noun, context: LabelContext): Promise<number> {
   return 0;
 }
 
-async function targetsFor({ flags, io, path }: LabelContext, cluster: Cluster, resources: readonly string[]): Promise<Target[]> {
+async function targetsFor(
+  { flags, io, path }: LabelContext,
+  cluster: Cluster,
+  resources: readonly string[],
+): Promise<Target[]> {
   if (hasFiles(flags)) {
     const placed: Target[] = [];
     for (const document of await readDocuments(flags, io)) placed.push(await placeDocument(cluster, document));
     return placed;
   }
   if (resources.length === 0) {
-    throw new CommandError(`one or more resources must be specified as <resource> <name> or <resource>/<name>\nSee '${path} -h' for help and examples`);
+    throw new CommandError(
+      `one or more resources must be specified as <resource> <name> or <resource>/<name>\nSee '${path} -h' for help and examples`,
+    );
   }
   const targets = await targetsOf(cluster, resources, { allNamespaces: flags.allNamespaces });
   const selects = flags.all || flags.selector !== '' || flags.fieldSelector !== '';
@@ -172,7 +185,10 @@ export const labelCommand: Command = command({
   summary: 'Update the labels on a resource',
   usage: '[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N',
   examples: [
-    { title: "Update pod 'foo' with the label 'unhealthy' and the value 'true'", lines: ['ctl label pods foo unhealthy=true'] },
+    {
+      title: "Update pod 'foo' with the label 'unhealthy' and the value 'true'",
+      lines: ['ctl label pods foo unhealthy=true'],
+    },
     { title: "Update pod 'foo' by removing a label named 'bar' if it exists", lines: ['ctl label pods foo bar-'] },
   ],
   flags: flagsFor('kubectl-label'),
@@ -184,7 +200,10 @@ export const annotateCommand: Command = command({
   summary: 'Update the annotations on a resource',
   usage: '[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N',
   examples: [
-    { title: "Update pod 'foo' with the annotation 'description' and the value 'my frontend'", lines: ["ctl annotate pods foo description='my frontend'"] },
+    {
+      title: "Update pod 'foo' with the annotation 'description' and the value 'my frontend'",
+      lines: ["ctl annotate pods foo description='my frontend'"],
+    },
   ],
   flags: flagsFor('kubectl-annotate'),
   run: (context) => run(annotation, context),

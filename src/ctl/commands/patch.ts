@@ -28,7 +28,9 @@ export const patchCommand = command({
     },
     {
       title: "Update a container's image using a JSON patch with positional arrays",
-      lines: [`ctl patch pod valid-pod --type='json' -p='[{"op": "replace", "path": "/spec/containers/0/image", "value":"new image"}]'`],
+      lines: [
+        `ctl patch pod valid-pod --type='json' -p='[{"op": "replace", "path": "/spec/containers/0/image", "value":"new image"}]'`,
+      ],
     },
   ],
   flags: {
@@ -51,17 +53,22 @@ export const patchCommand = command({
     if (contentType === undefined) {
       throw new CommandError(`--type must be one of [json merge strategic], not ${JSON.stringify(flags.type)}`);
     }
-    const source = flags.patch === '' ? await readPatch(resolve(io.folder, flags.patchFile), flags.patchFile) : flags.patch;
+    const source =
+      flags.patch === '' ? await readPatch(resolve(io.folder, flags.patchFile), flags.patchFile) : flags.patch;
     const patch = parsePatch(source);
     const dryRun = dryRunOf(flags, io);
-    if (dryRun === 'client') throw new CommandError('--dry-run=client is not supported: the server computes patches, use --dry-run=server');
+    if (dryRun === 'client')
+      throw new CommandError('--dry-run=client is not supported: the server computes patches, use --dry-run=server');
     const opened = await cluster();
     const targets: Target[] = [];
-    if (hasFiles(flags)) for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
+    if (hasFiles(flags))
+      for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
     else for (const target of await targetsOf(opened, args)) targets.push(target);
-    if (targets.some(({ name }) => name === undefined)) throw new CommandError('resource(s) were provided, but no name was specified');
+    if (targets.some(({ name }) => name === undefined))
+      throw new CommandError('resource(s) were provided, but no name was specified');
     if (targets.length === 0) throw new CommandError('You must provide one or more resources by argument or filename.');
-    const reporter = await Reporter.open(flags, dryRun, io);
+    // The reference client does not mention the dry run of a patch.
+    const reporter = await Reporter.open(flags, 'none', io);
     const errors: unknown[] = [];
     for (const target of targets) {
       const { subresource } = flags;

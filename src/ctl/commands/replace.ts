@@ -1,10 +1,12 @@
 import { StatusError } from '../../meta/index.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath, pathOf, printedType } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError, duringAction, throwAll, usageError } from '../errors.ts';
 import { integer, text, toggle } from '../flags/flag.ts';
+import type { Io } from '../io.ts';
 import { changeFlags, changeQuery, dryRunOf, fieldValidationOf, Reporter, validateFlag } from '../objects/change.ts';
-import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { urlOf } from '../objects/selection.ts';
 import { untilGone } from '../objects/until-gone.ts';
 
@@ -34,36 +36,44 @@ export const replaceCommand = command({
     const documents = await readDocuments(flags, io);
     if (documents.length === 0) throw new CommandError('no objects passed to replace');
     const errors: unknown[] = [];
+    const manifests: Manifest[] = [];
     for (const document of documents) {
+      await placeDocument(opened, document).then(
+        (manifest) => manifests.push(manifest),
+        (error) => errors.push(error),
+      );
+    }
+    if (flags.force) for (const manifest of manifests) await remove(opened, io, manifest, flags.gracePeriod);
+    for (const { object, resource, namespace, name, source } of manifests) {
+      const own = objectPath(resource, namespace, name);
+      const path = flags.subresource === '' ? own : `${own}/${flags.subresource}`;
       try {
-        const manifest = await placeDocument(opened, document);
-        const { object, resource, namespace, name, source } = manifest;
-        const own = objectPath(resource, namespace, name);
         if (dryRun === 'client') reporter.changed(object, 'replaced');
-        else if (flags.force) {
-          const body = flags.gracePeriod < 0 ? {} : { gracePeriodSeconds: flags.gracePeriod };
-          const removed = await opened.send({ method: 'DELETE', url: own, body }).catch(ignoreMissing);
-          if (removed !== undefined) {
-            io.stdout.write(`${printedType(resource)} "${name}" deleted\n`);
-            await untilGone(io, opened, manifest, '', 0);
-          }
-          const url = urlOf(pathOf(resource, namespace), query);
-          reporter.changed(await opened.send({ method: 'POST', url, body: object }), 'replaced');
-        } else {
-          const url = urlOf(flags.subresource === '' ? own : `${own}/${flags.subresource}`, query);
-          const replaced = await opened.send({ method: 'PUT', url, body: object }).catch((error: unknown) => {
-            throw duringAction(error, `error when replacing ${JSON.stringify(source)}`);
-          });
-          reporter.changed(replaced, 'replaced');
+        else {
+          const request = flags.force
+            ? ({ method: 'POST', url: urlOf(pathOf(resource, namespace), query), body: object } as const)
+            : ({ method: 'PUT', url: urlOf(path, query), body: object } as const);
+          reporter.changed(await opened.send(request), 'replaced');
         }
       } catch (error) {
-        errors.push(error);
+        errors.push(duringAction(error, `error when replacing ${JSON.stringify(source)}`));
       }
     }
     throwAll(errors);
     return 0;
   },
 });
+
+/** Deletes an object, if it exists, and waits until it is gone. */
+async function remove(cluster: Cluster, io: Io, manifest: Manifest, gracePeriod: number): Promise<void> {
+  const { resource, namespace, name } = manifest;
+  const body = gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod };
+  const url = objectPath(resource, namespace, name);
+  const removed = await cluster.send({ method: 'DELETE', url, body }).catch(ignoreMissing);
+  if (removed === undefined) return;
+  io.stdout.write(`${printedType(resource)} "${name}" deleted\n`);
+  await untilGone(io, cluster, manifest, '', 0);
+}
 
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof StatusError && error.code === 404)) throw error;

@@ -11,8 +11,8 @@ import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { relaxedPath } from '../output/custom-columns.ts';
-import { outputFlags, type Printer, printedName, printerOf } from '../output/printer.ts';
 import { printedValue } from '../output/jsonpath/evaluate.ts';
+import { outputFlags, type Printer, printedName, printerOf } from '../output/printer.ts';
 
 const flags = {
   ...filenameFlags,
@@ -24,7 +24,10 @@ const flags = {
     '',
     "The condition to wait on: [create|delete|condition=condition-name[=condition-value]|jsonpath='{JSONPath expression}'=[JSONPath value]].",
   ),
-  timeout: duration(30_000, 'The length of time to wait before giving up. Zero means check once and don\'t wait, negative means wait for a week.'),
+  timeout: duration(
+    30_000,
+    "The length of time to wait before giving up. Zero means check once and don't wait, negative means wait for a week.",
+  ),
 };
 
 const weekMs = 7 * 24 * 3_600_000;
@@ -40,11 +43,20 @@ export const waitCommand = command({
   name: 'wait',
   summary: 'Wait for a specific condition on one or many resources',
   usage:
-    '([-f FILENAME] | resource.group/resource.name | resource.group [(-l label | --all)]) [--for=create|--for=delete|--for condition=available|--for=jsonpath=\'{}\'[=value]]',
+    "([-f FILENAME] | resource.group/resource.name | resource.group [(-l label | --all)]) [--for=create|--for=delete|--for condition=available|--for=jsonpath='{}'[=value]]",
   examples: [
-    { title: 'Wait for the pod "busybox1" to contain the status condition of type "Ready"', lines: ['ctl wait --for=condition=Ready pod/busybox1'] },
-    { title: "Wait for the pod \"busybox1\" to contain the status phase to be \"Running\"", lines: ["ctl wait --for=jsonpath='{.status.phase}'=Running pod/busybox1"] },
-    { title: 'Wait for the pod "busybox1" to be deleted, with a timeout of 60s', lines: ['ctl wait --for=delete pod/busybox1 --timeout=60s'] },
+    {
+      title: 'Wait for the pod "busybox1" to contain the status condition of type "Ready"',
+      lines: ['ctl wait --for=condition=Ready pod/busybox1'],
+    },
+    {
+      title: 'Wait for the pod "busybox1" to contain the status phase to be "Running"',
+      lines: ["ctl wait --for=jsonpath='{.status.phase}'=Running pod/busybox1"],
+    },
+    {
+      title: 'Wait for the pod "busybox1" to be deleted, with a timeout of 60s',
+      lines: ['ctl wait --for=delete pod/busybox1 --timeout=60s'],
+    },
   ],
   flags,
   run: async (context) => {
@@ -73,7 +85,7 @@ function goalOf(condition: string): Goal {
   if (name !== undefined) {
     return { isMet: (object) => object !== undefined && hasCondition(object, name, status), allowsMissing: false };
   }
-  const [, path, expected] = /^jsonpath=(\{[^]*?\}|[^={][^=]*)(?:=([^]*))?$/.exec(condition) ?? [];
+  const [, path, expected] = /^jsonpath=(\{[\s\S]*?\}|[^={][^=]*)(?:=([\s\S]*))?$/.exec(condition) ?? [];
   if (path === undefined) throw new CommandError(`unrecognized condition: ${JSON.stringify(condition)}`);
   const expression = relaxedPath(path);
   const wanted = expected?.replace(/^'(.*)'$/, '$1');
@@ -98,10 +110,15 @@ function hasCondition(object: JsonObject, name: string, status: string): boolean
   return observed === undefined || generation === undefined || Number(observed) >= Number(generation);
 }
 
-async function namedTargets({ args, flags: values, io }: CommandContext<typeof flags>, cluster: Cluster): Promise<Target[]> {
+async function namedTargets(
+  { args, flags: values, io }: CommandContext<typeof flags>,
+  cluster: Cluster,
+): Promise<Target[]> {
   const targets: Target[] = [];
-  if (hasFiles(values)) for (const one of await readDocuments(values, io)) targets.push(await placeDocument(cluster, one));
-  else for (const target of await targetsOf(cluster, args, { allNamespaces: values.allNamespaces })) targets.push(target);
+  if (hasFiles(values))
+    for (const one of await readDocuments(values, io)) targets.push(await placeDocument(cluster, one));
+  else
+    for (const target of await targetsOf(cluster, args, { allNamespaces: values.allNamespaces })) targets.push(target);
   const named: Target[] = [];
   for (const target of targets) {
     if (target.name !== undefined) named.push(target);
@@ -157,7 +174,10 @@ interface Found {
 
 async function findByName(cluster: Cluster, target: Target): Promise<Found> {
   const url = `${pathOfTarget({ ...target, name: undefined })}?fieldSelector=${encodeURIComponent(`metadata.name=${target.name}`)}`;
-  const { items = [], metadata } = (await cluster.send({ url })) as { items?: JsonObject[]; metadata: { resourceVersion: string } };
+  const { items = [], metadata } = (await cluster.send({ url })) as {
+    items?: JsonObject[];
+    metadata: { resourceVersion: string };
+  };
   const [item] = items;
   const { apiVersion, kind } = target.resource;
   return { object: item === undefined ? undefined : { apiVersion, kind, ...item }, version: metadata.resourceVersion };

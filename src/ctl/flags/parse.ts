@@ -68,7 +68,7 @@ class LineReader implements ParsedLine {
   }
 
   #readLong(word: string): void {
-    const [, name = '', value] = /^--([^=]*)(?:=([^]*))?$/.exec(word) ?? [];
+    const [, name = '', value] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
     if (name === '' || name.startsWith('-')) throw new FlagError(`bad flag syntax: ${word}`);
     const key = this.#byName.get(name);
     if (key === undefined) throw new FlagError(`unknown flag: --${name}`);
@@ -79,21 +79,22 @@ class LineReader implements ParsedLine {
 
   /** Several letters may share a dash; the last one may have a value, with or without `=`. */
   #readShort(word: string): void {
-    for (let rest = word.slice(1); rest !== ''; ) {
+    let rest = word.slice(1);
+    while (rest !== '') {
       const letter = rest.charAt(0);
       const key = this.#byLetter.get(letter);
       if (key === undefined) throw new FlagError(`unknown shorthand flag: ${quoteLetter(letter)} in -${rest}`);
       const flag = this.#table[key] as Flag<unknown>;
       const shown = `-${letter}, --${nameOfKey(key)}`;
-      if (rest.length > 2 && rest.charAt(1) === '=') return this.#set(key, rest.slice(2), shown);
-      if (flag.bare !== undefined) {
+      if (flag.bare !== undefined && !(rest.length > 2 && rest.charAt(1) === '=')) {
         this.#set(key, flag.bare, shown);
         rest = rest.slice(1);
         continue;
       }
-      const value = rest.length > 1 ? rest.slice(1) : this.#line[this.#next++];
+      const value = rest.length > 1 ? rest.slice(1).replace(/^=(?=.)/, '') : this.#line[this.#next++];
       if (value === undefined) throw new FlagError(`flag needs an argument: ${quoteLetter(letter)} in -${rest}`);
-      return this.#set(key, value, shown);
+      this.#set(key, value, shown);
+      rest = '';
     }
   }
 

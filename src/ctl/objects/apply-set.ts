@@ -69,7 +69,12 @@ export class ApplySet {
     const { resource, namespace = '', name } = parent;
     const identity = `${name}.${namespace}.${resource.kind}.${resource.group}`;
     this.#id = `applyset-${createHash('sha256').update(identity).digest('base64url')}-v1`;
-    const listed = (key: string) => new Set(String(before[this.#key(key)] ?? '').split(',').filter((part) => part !== ''));
+    const listed = (key: string) =>
+      new Set(
+        String(before[this.#key(key)] ?? '')
+          .split(',')
+          .filter((part) => part !== ''),
+      );
     this.#before = {
       kinds: listed('contains-group-kinds'),
       namespaces: new Set([...listed('additional-namespaces'), ...(namespace === '' ? [] : [namespace])]),
@@ -90,7 +95,9 @@ export class ApplySet {
       throw error;
     });
     if (object === undefined && parent.resource.name !== 'secrets') {
-      throw new CommandError(`the parent of the apply set, ${qualifiedName(parent.resource)}/${parent.name}, must exist`);
+      throw new CommandError(
+        `the parent of the apply set, ${qualifiedName(parent.resource)}/${parent.name}, must exist`,
+      );
     }
     const metadata = isJsonObject(object?.['metadata'] ?? null) ? (object?.['metadata'] as JsonObject) : {};
     const annotations = isJsonObject(metadata['annotations']) ? metadata['annotations'] : {};
@@ -109,14 +116,20 @@ export class ApplySet {
   /** Deletes the objects that left the set, if it prunes, and records what the set has now. */
   async finish({ prunes, dryRun, pruned }: FinishOptions): Promise<void> {
     if (!prunes) return;
-    const applied = new Set(this.#manifests.map((manifest) => keyOf(manifest.resource, manifest.namespace, manifest.name)));
+    const applied = new Set(
+      this.#manifests.map((manifest) => keyOf(manifest.resource, manifest.namespace, manifest.name)),
+    );
     const namespaces = this.#namespaces(this.#before.namespaces);
     for (const type of this.#kinds(this.#before.kinds)) {
       const resource = await this.#resourceOfKind(type);
       if (resource === undefined) continue;
       for (const namespace of resource.namespaced ? namespaces : [undefined]) {
         const selectors = { selector: `${this.#key('part-of')}=${this.#id}` };
-        for (const object of await objectsOfTarget(this.#cluster, { resource, namespace, name: undefined }, { selectors })) {
+        for (const object of await objectsOfTarget(
+          this.#cluster,
+          { resource, namespace, name: undefined },
+          { selectors },
+        )) {
           const { name = '', uid = '' } = object['metadata'] as { name?: string; uid?: string };
           if (applied.has(keyOf(resource, namespace, name))) continue;
           const url = urlOf(objectPath(resource, namespace, name), dryRun === 'server' ? { dryRun: 'All' } : {});

@@ -1,6 +1,6 @@
+import { watchFailure, watchLines } from '../../client/index.ts';
 import { readOwnJson } from '../../codec/index.ts';
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
-import { watchFailure, watchLines } from '../../client/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { isTimeout } from '../errors.ts';
 import type { Io } from '../io.ts';

@@ -20,9 +20,13 @@ const extensions = new Set(['.json', '.yaml', '.yml']);
 /** The flags of commands that read manifests. */
 export const filenameFlags = {
   filename: list('Filename, directory, or URL to files that identify the resource.', { short: 'f' }),
-  kustomize: text('', "A kustomization directory, which this client cannot process: pipe the output of a tool into '-f -'.", {
-    short: 'k',
-  }),
+  kustomize: text(
+    '',
+    "A kustomization directory, which this client cannot process: pipe the output of a tool into '-f -'.",
+    {
+      short: 'k',
+    },
+  ),
   recursive: toggle(false, 'Process the directory used in -f, --filename recursively.', { short: 'R' }),
 };
 
@@ -45,6 +49,14 @@ export interface Manifest extends Document {
 
 /** Whether a command line names files. */
 export const hasFiles = ({ filename, kustomize }: FilenameValues): boolean => filename.length > 0 || kustomize !== '';
+
+/** Files and arguments both name objects: a command takes one or the other. @throws CommandError */
+export function refuseArguments(args: readonly string[]): void {
+  if (args.length === 0) return;
+  throw new CommandError(
+    'when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well',
+  );
+}
 
 /** Reads the documents of all files in their order; lists are taken apart. @throws CommandError */
 export async function readDocuments({ filename, kustomize, recursive }: FilenameValues, io: Io): Promise<Document[]> {
@@ -75,11 +87,10 @@ async function contentsOf(path: string, recursive: boolean, io: Io): Promise<Con
   if (found === undefined) throw new CommandError(`the path ${JSON.stringify(path)} does not exist`);
   if (!found.isDirectory()) return [{ content: await readWhole(full, found.size, path), source: path }];
   const names = (await readdir(full, { recursive })).filter((name) => extensions.has(extname(name))).toSorted();
-  if (names.length > maxFiles) throw new CommandError(`the path ${JSON.stringify(path)} has more than ${maxFiles} files`);
+  if (names.length > maxFiles)
+    throw new CommandError(`the path ${JSON.stringify(path)} has more than ${maxFiles} files`);
   if (names.length === 0) {
-    throw new CommandError(
-      `error reading [${path}]: recognized file extensions are [.json .yaml .yml]`,
-    );
+    throw new CommandError(`error reading [${path}]: recognized file extensions are [.json .yaml .yml]`);
   }
   const contents: Content[] = [];
   for (const name of names) {
@@ -113,9 +124,12 @@ async function readUrl(url: string, signal: AbortSignal): Promise<string> {
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     const { message, cause: inner } = cause as Error;
-    throw new CommandError(`unable to read URL ${JSON.stringify(url)}: ${inner instanceof Error ? inner.message : message}`, {
-      cause,
-    });
+    throw new CommandError(
+      `unable to read URL ${JSON.stringify(url)}: ${inner instanceof Error ? inner.message : message}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -14,7 +14,11 @@ export interface PageOptions {
 const defaultChunk = 500;
 
 /** The object of a target, or the pages of its list. */
-export async function* pagesOfTarget(cluster: Cluster, target: Target, options: PageOptions = {}): AsyncGenerator<JsonObject> {
+export async function* pagesOfTarget(
+  cluster: Cluster,
+  target: Target,
+  options: PageOptions = {},
+): AsyncGenerator<JsonObject> {
   const { selectors = {}, chunkSize = defaultChunk, accept, includeObject } = options;
   const limit = target.name === undefined && chunkSize > 0 ? chunkSize : undefined;
   for (let token: string | undefined; ; ) {
@@ -31,7 +35,11 @@ export async function* pagesOfTarget(cluster: Cluster, target: Target, options: 
 }
 
 /** The objects of a target, complete with `apiVersion` and `kind`. */
-export async function objectsOfTarget(cluster: Cluster, target: Target, options: PageOptions = {}): Promise<JsonObject[]> {
+export async function objectsOfTarget(
+  cluster: Cluster,
+  target: Target,
+  options: PageOptions = {},
+): Promise<JsonObject[]> {
   const objects: JsonObject[] = [];
   for await (const page of pagesOfTarget(cluster, target, options)) {
     if (target.name !== undefined) return [page];

@@ -6,7 +6,13 @@ import { followEvents } from './events-of-watch.ts';
 import { pathOfTarget, type Target } from './targets.ts';
 
 /** Waits until an object of a uid is gone, or another one has its name. `timeoutMs` 0: without end. @throws CommandError */
-export async function untilGone(io: Io, cluster: Cluster, target: Target, uid: string, timeoutMs: number): Promise<void> {
+export async function untilGone(
+  io: Io,
+  cluster: Cluster,
+  target: Target,
+  uid: string,
+  timeoutMs: number,
+): Promise<void> {
   const timeout = AbortSignal.timeout(timeoutMs === 0 ? 2 ** 31 - 1 : timeoutMs);
   const { resource, name } = target;
   const { signal, ...rest } = io;

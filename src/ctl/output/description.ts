@@ -43,7 +43,10 @@ const row = (name: string, value: string): Line => ({ indent: 0, name, value });
 function sizesOf(fields: JsonObject): JsonObject {
   const { data } = fields;
   if (!isJsonObject(data)) return fields;
-  const sizes = Object.entries(data).map(([key, value]) => [key, `${Buffer.from(String(value), 'base64').length} bytes`]);
+  const sizes = Object.entries(data).map(([key, value]) => [
+    key,
+    `${Buffer.from(String(value), 'base64').length} bytes`,
+  ]);
   return { ...fields, data: Object.fromEntries(sizes) };
 }
 
@@ -65,7 +68,8 @@ function linesOf(object: JsonObject, indent: number): Line[] {
       if (isJsonObject(value) && Object.keys(value).length > 0) {
         return [{ indent, name, value: undefined }, ...linesOf(value, indent + 2)];
       }
-      if (Array.isArray(value) && value.length > 0) return [{ indent, name, value: undefined }, ...itemLines(value, indent + 2)];
+      if (Array.isArray(value) && value.length > 0)
+        return [{ indent, name, value: undefined }, ...itemLines(value, indent + 2)];
       return [{ indent, name, value: scalarText(value) }];
     });
 }
@@ -87,7 +91,9 @@ function readable(key: string): string {
   if (/[^a-zA-Z-]/.test(key)) return key;
   const words = key.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|-+/g) ?? [];
   return words
-    .map((word) => (acronyms.has(word.toUpperCase()) ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1)))
+    .map((word) =>
+      acronyms.has(word.toUpperCase()) ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1),
+    )
     .join(' ');
 }
 
@@ -97,7 +103,9 @@ function printed(lines: readonly Line[]): string {
   for (let start = 0; start < lines.length; ) {
     let end = start;
     while (end < lines.length && lines[end]?.value !== undefined) end++;
-    const longest = lines.slice(start, end).reduce((width, { indent, name }) => Math.max(width, indent + name.length), 0);
+    const longest = lines
+      .slice(start, end)
+      .reduce((width, { indent, name }) => Math.max(width, indent + name.length), 0);
     widths.fill(longest, start, end);
     start = end + 1;
   }

@@ -65,7 +65,7 @@ export async function printerOf(values: OutputValues, options: PrinterOptions): 
   if (output === '' || output === 'wide') {
     if (output === '' || formats.includes('wide')) return undefined;
   }
-  const [, format = '', argument] = /^([^=]*)(?:=([^]*))?$/.exec(output) ?? [];
+  const [, format = '', argument] = /^([^=]*)(?:=([\s\S]*))?$/.exec(output) ?? [];
   const print = formats.includes(format) ? await printFunction(format, argument, values, options) : undefined;
   if (print === undefined) {
     const allowed = formats.toSorted().join(',');
@@ -99,7 +99,12 @@ async function printFunction(
       };
     }
     case 'name':
-      return (object) => write(namesOf(object).map((name) => `${name}\n`).join(''));
+      return (object) =>
+        write(
+          namesOf(object)
+            .map((name) => `${name}\n`)
+            .join(''),
+        );
     case 'jsonpath':
       return jsonPathPrint(given, values, write);
     case 'jsonpath-file':
@@ -194,6 +199,7 @@ function withoutManagedFields(object: JsonObject): JsonObject {
     const { managedFields: _, ...others } = metadata;
     rest['metadata'] = others as JsonObject;
   }
-  if (Array.isArray(items)) rest['items'] = items.map((item: Json) => (isJsonObject(item) ? withoutManagedFields(item) : item));
+  if (Array.isArray(items))
+    rest['items'] = items.map((item: Json) => (isJsonObject(item) ? withoutManagedFields(item) : item));
   return rest;
 }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, parseQuantity, StatusError, compareQuantities } from '../../meta/index.ts';
+import { compareQuantities, type Json, type JsonObject, parseQuantity, StatusError } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { relaxedPath } from './custom-columns.ts';
 
@@ -7,7 +7,9 @@ export function sortedBy<T>(rows: readonly T[], expression: string, objectOf: (r
   const path = relaxedPath(expression);
   const keyed = rows.map((row) => ({ row, key: path.values(objectOf(row))[0] }));
   if (rows.length > 0 && keyed.every(({ key }) => key === undefined)) {
-    throw new CommandError(`couldn't find any field with path "{${expression.replace(/^\{?(\.?)/, '$1').replace(/\}$/, '')}}" in the list of objects`);
+    throw new CommandError(
+      `couldn't find any field with path "{${expression.replace(/^\{?(\.?)/, '$1').replace(/\}$/, '')}}" in the list of objects`,
+    );
   }
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row);
 }
@@ -32,7 +34,7 @@ function compareAsQuantities(a: string, b: string): number | undefined {
 
 /** Numbers within texts count as numbers: `a2` before `a10`. */
 function naturalOrder(a: string, b: string): number {
-  const partsOf = (text: string): string[] => text.match(/\d+|\D+/g) ?? [];
+  const partsOf = (text: string): string[] => text.match(/\d+|\D/g) ?? [];
   const [parts, others] = [partsOf(a), partsOf(b)];
   for (const [i, part] of parts.entries()) {
     const other = others[i];

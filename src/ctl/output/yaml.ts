@@ -20,7 +20,7 @@ export function foldedYaml(value: Json): string {
   return lines.join('\n');
 }
 
-const scalarLine = /^( *(?:- )*)((?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^'"\s][^:]*(?::(?! )[^:]*)*): )?([^]*)$/;
+const scalarLine = /^( *(?:- )*)((?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^'"\s][^:]*(?::(?! )[^:]*)*): )?([\s\S]*)$/;
 
 function folded(line: string): string[] {
   const [, lead = '', key = '', scalar = ''] = scalarLine.exec(line) ?? [];

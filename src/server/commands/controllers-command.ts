@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import {
   type Client,
+  type Connection,
+  connect,
   createClient,
-  type HttpsOptions,
-  httpsTransport,
   LeaderElection,
   type Transport,
   whileHeld,
@@ -20,7 +20,7 @@ import { type ManagerSettings, managerTable } from '../settings/manager-flags.ts
 import { readSettingFile } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 import { version } from '../version.ts';
-import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
+import { connectionOfKubeconfig, groupsOf } from './remote-server.ts';
 import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 
 /**
@@ -46,8 +46,8 @@ export async function controllers(args: readonly string[]): Promise<void> {
 
 /** Starts the controllers. Returns a function that stops them and releases the lease. @throws StartError */
 async function start(settings: ManagerSettings, log: Log, lost: () => void): Promise<() => Promise<void>> {
-  const server = await serverOfKubeconfig('--kubeconfig', settings.kubeconfig ?? '');
-  const transport = httpsTransport(server);
+  const server = await connectionOfKubeconfig('--kubeconfig', settings.kubeconfig ?? '');
+  const transport = connect(server);
   const own = clientOver(transport);
   const names = namesFor(await domainOf(settings, server.server, own));
   const over = (through: Transport) => clientOver(through, names.domain);
@@ -97,12 +97,11 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
  * other, so that accounts exist even when their controllers are idle.
  */
 function accountTransports(
-  server: HttpsOptions,
+  server: Connection,
   client: Client,
   names: Names,
   log: Log,
 ): (account: string) => Transport {
-  const { certificate: _, authorization: __, ...anonymous } = server;
   const transports = new Map<string, Transport>();
   let requested: Promise<unknown> = Promise.resolve();
   return (account) => {
@@ -113,7 +112,11 @@ function accountTransports(
     requested = requested
       .then(token)
       .catch((error: unknown) => log.warn('failed to request the token of a service account', { account, error }));
-    const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
+    const credentials = {
+      current: async () => ({ authorization: `Bearer ${await token()}` }),
+      reject: () => false,
+    };
+    const transport = connect({ ...server, credentials, impersonation: undefined });
     transports.set(account, transport);
     return transport;
   };

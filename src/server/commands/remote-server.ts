@@ -1,9 +1,31 @@
 /** Connections of commands to servers. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client, HttpsOptions } from '../../client/index.ts';
+import {
+  type Client,
+  type Connection,
+  connectionOf,
+  type HttpsOptions,
+  KubeconfigError,
+  parseKubeconfig,
+} from '../../client/index.ts';
 import { isJsonObject, type Json } from '../../meta/index.ts';
+import { readFileOf } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { readWebhookConfig, type WebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
+
+/**
+ * The way to the server of a kubeconfig of a setting, with every kind of credentials that clients have, exec plugins included.
+ * @throws StartError
+ */
+export async function connectionOfKubeconfig(setting: string, path: string): Promise<Connection> {
+  const text = await readFileOf(setting, path);
+  try {
+    return await connectionOf(parseKubeconfig(text, path));
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    throw new StartError(`${setting}=${JSON.stringify(path)}: ${error.message}`, error);
+  }
+}
 
 /** Reads the server and the credentials from the kubeconfig of a setting, such as `--kubeconfig`. @throws StartError */
 export async function serverOfKubeconfig(setting: string, path: string): Promise<HttpsOptions> {

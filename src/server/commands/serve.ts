@@ -81,5 +81,9 @@ function firstSteps(
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
   const [authority, cert, key] = files.map(shellWord);
   const path = demo ? '/apis/apps/v1/namespaces/demo/deployments' : '/api/v1/namespaces';
-  return [`try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`];
+  const get = demo ? 'get all --namespace demo' : 'get namespaces';
+  return [
+    `try: orch ctl --kubeconfig=${shellWord(resolve(kubeconfigPath))} ${get}`,
+    `or:  curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`,
+  ];
 }

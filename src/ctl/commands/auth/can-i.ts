@@ -20,7 +20,10 @@ export const canICommand = command({
   summary: 'Check whether an action is allowed',
   usage: 'VERB [TYPE | TYPE/NAME | NONRESOURCEURL]',
   examples: [
-    { title: 'Check to see if I can create pods in any namespace', lines: ['ctl auth can-i create pods --all-namespaces'] },
+    {
+      title: 'Check to see if I can create pods in any namespace',
+      lines: ['ctl auth can-i create pods --all-namespaces'],
+    },
     { title: 'Check to see if I can access the URL /logs/', lines: ['ctl auth can-i get /logs/'] },
     { title: 'List all allowed actions in namespace "foo"', lines: ['ctl auth can-i --list --namespace=foo'] },
   ],
@@ -46,7 +49,11 @@ export const canICommand = command({
     const url = `/apis/authorization.${names.domain}/v1/selfsubjectaccessreviews`;
     const body = { apiVersion: `authorization.${names.domain}/v1`, kind: 'SelfSubjectAccessReview', spec: attributes };
     const { status } = await cluster.send({ method: 'POST', url, body });
-    const { allowed, reason = '', evaluationError = '' } = (status ?? {}) as { allowed?: boolean; reason?: string; evaluationError?: string };
+    const {
+      allowed,
+      reason = '',
+      evaluationError = '',
+    } = (status ?? {}) as { allowed?: boolean; reason?: string; evaluationError?: string };
     if (!values.quiet) {
       const why = [reason, evaluationError].filter((part) => part !== '').map((part) => ` - ${part}`);
       io.stdout.write(allowed === true ? 'yes\n' : `no${why.join('')}\n`);
@@ -68,7 +75,9 @@ async function resourceAttributes(
     io.stderr.write(`Warning: the server doesn't have a resource type '${type}'\n\n`);
   }
   if (resource?.namespaced === false && !values.allNamespaces) {
-    io.stderr.write(`Warning: resource '${resource.name}' is not namespace scoped${resource.group === '' ? '' : ` in group '${resource.group}'`}\n\n`);
+    io.stderr.write(
+      `Warning: resource '${resource.name}' is not namespace scoped${resource.group === '' ? '' : ` in group '${resource.group}'`}\n\n`,
+    );
   }
   const { subresource } = values;
   return {
@@ -132,14 +141,13 @@ function resourceRules(rules: Json | undefined): Rule[] {
 }
 
 function pathRules(rules: Json | undefined): Rule[] {
-  return objects(rules)
-    .flatMap((rule) =>
-      texts(rule['nonResourceURLs']).map((path) => ({
-        resource: '',
-        path,
-        names: [],
-        verbs: texts(rule['verbs']),
-        order: `[${texts(rule['verbs']).join(' ')}] [] [] [] [${path}]`,
-      })),
-    );
+  return objects(rules).flatMap((rule) =>
+    texts(rule['nonResourceURLs']).map((path) => ({
+      resource: '',
+      path,
+      names: [],
+      verbs: texts(rule['verbs']),
+      order: `[${texts(rule['verbs']).join(' ')}] [] [] [] [${path}]`,
+    })),
+  );
 }

@@ -1,6 +1,5 @@
 /** Changes of kubeconfig files. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { documentOf, type Kubeconfig, kubeconfigFiles, kubeconfigLists } from '../../../client/index.ts';
 import { stringifyYaml } from '../../../codec/index.ts';
@@ -29,7 +28,15 @@ export async function changeFile(file: string, change: (document: JsonObject) =>
     if (error.code === 'ENOENT') return '';
     throw new CommandError(`open ${file}: ${error.message}`, { cause: error });
   });
-  const empty = { apiVersion: 'v1', clusters: [], contexts: [], 'current-context': '', kind: 'Config', preferences: {}, users: [] };
+  const empty = {
+    apiVersion: 'v1',
+    clusters: [],
+    contexts: [],
+    'current-context': '',
+    kind: 'Config',
+    preferences: {},
+    users: [],
+  };
   const before = text.trim() === '' ? empty : documentOf(text, file);
   const after = stringifyYaml(change(before));
   const temporary = `${file}.${process.pid}.tmp`;

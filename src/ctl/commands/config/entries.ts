@@ -16,7 +16,8 @@ const getContexts = command({
   },
   run: async (context) => {
     const { args, flags, io } = context;
-    if (flags.output !== '' && flags.output !== 'name') throw new CommandError(`output must be one of '' or 'name': ${flags.output}`);
+    if (flags.output !== '' && flags.output !== 'name')
+      throw new CommandError(`output must be one of '' or 'name': ${flags.output}`);
     const config = await readConfig(context);
     const names = args.length === 0 ? [...config.contexts.keys()].sort() : args;
     const found = names.filter((name) => config.contexts.has(name));
@@ -80,7 +81,8 @@ const useContext = command({
   run: async (context) => {
     const [name, ...more] = context.args;
     if (name === undefined || more.length > 0) throw usageError('exactly one context name is required', context.path);
-    if (!(await readConfig(context)).contexts.has(name)) throw new CommandError(`no context exists with the name: ${JSON.stringify(name)}`);
+    if (!(await readConfig(context)).contexts.has(name))
+      throw new CommandError(`no context exists with the name: ${JSON.stringify(name)}`);
     await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': name }));
     context.io.stdout.write(`Switched to context ${JSON.stringify(name)}.\n`);
     return 0;
@@ -95,16 +97,22 @@ const renameContext = command({
   flags: {},
   run: async (context) => {
     const [from, to, ...more] = context.args;
-    if (from === undefined || to === undefined || more.length > 0) throw usageError('two context names are required', context.path);
+    if (from === undefined || to === undefined || more.length > 0)
+      throw usageError('two context names are required', context.path);
     const { contexts, currentContext: current } = await readConfig(context);
     const entry = contexts.get(from);
-    if (entry === undefined) throw new CommandError(`cannot rename the context ${JSON.stringify(from)}, it's not in the kubeconfig`);
-    if (contexts.has(to)) throw new CommandError(`cannot rename the context ${JSON.stringify(from)}, the context ${JSON.stringify(to)} already exists in ${entry.file}`);
+    if (entry === undefined)
+      throw new CommandError(`cannot rename the context ${JSON.stringify(from)}, it's not in the kubeconfig`);
+    if (contexts.has(to))
+      throw new CommandError(
+        `cannot rename the context ${JSON.stringify(from)}, the context ${JSON.stringify(to)} already exists in ${entry.file}`,
+      );
     await changeFile(entry.file, (document) => {
       const items = itemsOf(document, 'contexts').map((item) => (item.name === from ? { ...item, name: to } : item));
       return withItems(document, 'contexts', items);
     });
-    if (current === from) await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': to }));
+    if (current === from)
+      await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': to }));
     context.io.stdout.write(`Context ${JSON.stringify(from)} renamed to ${JSON.stringify(to)}.\n`);
     return 0;
   },
@@ -129,7 +137,11 @@ const deleteEntry = (name: string, list: ListName, what: string): Command =>
         );
       }
       await changeFile(file, (document) =>
-        withItems(document, list, itemsOf(document, list).filter((item) => item.name !== entry)),
+        withItems(
+          document,
+          list,
+          itemsOf(document, list).filter((item) => item.name !== entry),
+        ),
       );
       context.io.stdout.write(`deleted ${what} ${entry} from ${file}\n`);
       return 0;

@@ -21,12 +21,18 @@ export const viewCommand = command({
   usage: '',
   examples: [
     { title: 'Show merged kubeconfig settings', lines: ['ctl config view'] },
-    { title: 'Get the password for the e2e user', lines: [`ctl config view -o jsonpath='{.users[?(@.name == "e2e")].user.password}'`] },
+    {
+      title: 'Get the password for the e2e user',
+      lines: [`ctl config view -o jsonpath='{.users[?(@.name == "e2e")].user.password}'`],
+    },
   ],
   flags: {
     ...outputFlags,
     output: text('yaml', 'Output format.', { short: 'o' }),
-    flatten: toggle(false, 'Flatten the resulting kubeconfig file into self-contained output (useful for creating portable kubeconfig files).'),
+    flatten: toggle(
+      false,
+      'Flatten the resulting kubeconfig file into self-contained output (useful for creating portable kubeconfig files).',
+    ),
     minify: toggle(false, 'Remove all information not used by current-context from the output.'),
     raw: toggle(false, 'Display raw byte data and sensitive data.'),
   },
@@ -46,8 +52,7 @@ function minified(config: Kubeconfig, current: string): Kubeconfig {
   if (current === '') throw new CommandError('current-context must exist in order to minify');
   const context = config.contexts.get(current);
   if (context === undefined) throw new CommandError(`cannot locate context ${current}`);
-  const only = (entries: Kubeconfig['users'], name: unknown) =>
-    new Map([...entries].filter(([key]) => key === name));
+  const only = (entries: Kubeconfig['users'], name: unknown) => new Map([...entries].filter(([key]) => key === name));
   return {
     ...config,
     contexts: only(config.contexts, current),

@@ -102,7 +102,10 @@ const tls = generator({
   build: async ({ name, flags, context, names }) => {
     const fromFile = [`tls.crt=${flags.cert}`, `tls.key=${flags.key}`];
     const files = await readSources({ fromFile, fromLiteral: [], fromEnvFile: [] }, context.io.folder);
-    for (const [key, what] of [['tls.crt', 'certificate'], ['tls.key', 'key']] as const) {
+    for (const [key, what] of [
+      ['tls.crt', 'certificate'],
+      ['tls.key', 'key'],
+    ] as const) {
       if (files.get(key)?.includes('-----BEGIN ') !== true) {
         throw new CommandError(`tls: failed to find any PEM data in ${what} input`);
       }
@@ -201,7 +204,10 @@ const podDisruptionBudget = generator({
       minAvailable === '' ? { maxUnavailable: amount(maxUnavailable) } : { minAvailable: amount(minAvailable) };
     const status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };
     const matchLabels = pairsOf(selector.split(','), 'selector');
-    return objectOf('policy/v1', 'PodDisruptionBudget', name, { spec: { ...limit, selector: { matchLabels } }, status });
+    return objectOf('policy/v1', 'PodDisruptionBudget', name, {
+      spec: { ...limit, selector: { matchLabels } },
+      status,
+    });
   },
 });
 

@@ -1,11 +1,11 @@
+import { pathOf } from '../../cluster/resource.ts';
 import { command } from '../../command.ts';
 import { CommandError, duringAction, throwAll, usageError } from '../../errors.ts';
 import { text } from '../../flags/flag.ts';
 import { changeFlags, changeQuery, dryRunOf, fieldValidationOf, Reporter, validateFlag } from '../../objects/change.ts';
 import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../../objects/manifests.ts';
-import { selectorFlags, urlOf } from '../../objects/selection.ts';
-import { pathOf } from '../../cluster/resource.ts';
 import { matchesSelector } from '../../objects/matches-selector.ts';
+import { selectorFlags, urlOf } from '../../objects/selection.ts';
 import { configurationGenerators } from './configuration.ts';
 import { rbacGenerators } from './rbac.ts';
 import { serviceGenerators } from './services.ts';
@@ -30,9 +30,13 @@ export const createCommand = command({
     selector: selectorFlags.selector,
     raw: text('', 'Raw URI to POST to the server. Uses the transport specified by the kubeconfig file.'),
   },
-  subcommands: [...configurationGenerators, ...rbacGenerators, ...serviceGenerators, ...workloadGenerators, tokenCommand].sort(
-    byName,
-  ),
+  subcommands: [
+    ...configurationGenerators,
+    ...rbacGenerators,
+    ...serviceGenerators,
+    ...workloadGenerators,
+    tokenCommand,
+  ].sort(byName),
   run: async ({ args, flags, io, path, cluster }) => {
     if (args.length > 0) throw usageError(`Unexpected args: [${args.join(' ')}]`, path);
     if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k');

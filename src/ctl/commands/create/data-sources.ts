@@ -9,7 +9,9 @@ import { compactJson } from '../../output/json.ts';
 
 export const sourceFlags = {
   fromEnvFile: list('Specify the path to a file to read lines of key=val pairs to create the data.'),
-  fromFile: list('Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will iterate each named file in the directory whose basename is a valid key.'),
+  fromFile: list(
+    'Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will iterate each named file in the directory whose basename is a valid key.',
+  ),
   fromLiteral: repeatable('Specify a key and literal value to insert (i.e. mykey=somevalue).'),
 };
 
@@ -48,14 +50,14 @@ export async function readSources(
     const text = (await read(resolve(folder, path), path)).toString();
     for (const line of text.split(/\r?\n/).map((each) => each.trimStart())) {
       if (line === '' || line.startsWith('#')) continue;
-      const [, name = '', value = ''] = /^([^=]*)(?:=([^]*))?$/.exec(line) ?? [];
+      const [, name = '', value = ''] = /^([^=]*)(?:=([\s\S]*))?$/.exec(line) ?? [];
       add(name, Buffer.from(value));
     }
   }
   return data;
 }
 
-const unquoted = (value: string) => /^(["'])([^]*)\1$/.exec(value)?.[2] ?? value;
+const unquoted = (value: string) => /^(["'])([\s\S]*)\1$/.exec(value)?.[2] ?? value;
 
 async function filesOf(full: string, path: string, key: string | undefined): Promise<[string, Buffer][]> {
   const found = await stat(full).catch(() => undefined);
@@ -63,7 +65,9 @@ async function filesOf(full: string, path: string, key: string | undefined): Pro
   if (key !== undefined) throw new CommandError('cannot give a key name for a directory path');
   const entries = await readdir(full, { withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  return Promise.all(files.map(async (name): Promise<[string, Buffer]> => [name, await read(join(full, name), join(path, name))]));
+  return Promise.all(
+    files.map(async (name): Promise<[string, Buffer]> => [name, await read(join(full, name), join(path, name))]),
+  );
 }
 
 async function read(full: string, path: string): Promise<Buffer> {

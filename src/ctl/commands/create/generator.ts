@@ -102,7 +102,12 @@ function creationError(error: unknown, what: string): unknown {
 }
 
 /** The beginning of a generated object. The reference client prints these empty fields too. */
-export const objectOf = (apiVersion: string, kind: string, name: string, rest: { readonly [field: string]: Json }): JsonObject => ({
+export const objectOf = (
+  apiVersion: string,
+  kind: string,
+  name: string,
+  rest: { readonly [field: string]: Json },
+): JsonObject => ({
   apiVersion,
   kind,
   metadata: { creationTimestamp: null, name },

@@ -1,5 +1,6 @@
 /** Generators of roles and their bindings. */
 import { type Json, type JsonObject, parseLabelSelector, StatusError } from '../../../meta/index.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
 import { list, repeatable, text, type ValuesOf } from '../../flags/flag.ts';
@@ -25,7 +26,7 @@ async function rulesOf(
   const groups = new Map<string, string[]>();
   for (const item of resource) {
     const [type = '', subresource] = item.split('/');
-    const { group, name } = type === '*' ? { group: '', name: '*' } : await resourceOf(await cluster(), type);
+    const { group, name } = type === '*' ? { group: '', name: '*' } : await resourceOfRule(await cluster(), type);
     const names = groups.get(group) ?? [];
     names.push(subresource === undefined ? name : `${name}/${subresource}`);
     groups.set(group, names);
@@ -37,6 +38,12 @@ async function rulesOf(
     verbs,
   }));
 }
+
+/** @throws CommandError, whose message has no prefix in the reference client either */
+const resourceOfRule = (cluster: Cluster, type: string) =>
+  resourceOf(cluster, type).catch((error: unknown) => {
+    throw error instanceof CommandError ? new CommandError(error.message, { prefixed: false }) : error;
+  });
 
 const role = generator({
   name: 'role',
@@ -112,7 +119,8 @@ function subjectsOf({ user, group, serviceaccount }: ValuesOf<typeof subjectFlag
 const roleBinding = generator({
   name: 'rolebinding',
   summary: 'Create a role binding for a particular role or cluster role',
-  usage: 'NAME --clusterrole=NAME|--role=NAME [--user=username] [--group=groupname] [--serviceaccount=namespace:serviceaccountname]',
+  usage:
+    'NAME --clusterrole=NAME|--role=NAME [--user=username] [--group=groupname] [--serviceaccount=namespace:serviceaccountname]',
   example: 'rolebinding admin --clusterrole=admin --user=user1 --user=user2 --group=group1',
   flags: { ...subjectFlags, role: text('', 'Role this binding should reference.') },
   build: async ({ name, flags, names }) => {
@@ -131,7 +139,8 @@ const roleBinding = generator({
 const clusterRoleBinding = generator({
   name: 'clusterrolebinding',
   summary: 'Create a cluster role binding for a particular cluster role',
-  usage: 'NAME --clusterrole=NAME [--user=username] [--group=groupname] [--serviceaccount=namespace:serviceaccountname]',
+  usage:
+    'NAME --clusterrole=NAME [--user=username] [--group=groupname] [--serviceaccount=namespace:serviceaccountname]',
   example: 'clusterrolebinding cluster-admin --clusterrole=cluster-admin --user=user1',
   flags: subjectFlags,
   required: ['clusterrole'],

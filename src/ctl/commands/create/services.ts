@@ -11,7 +11,8 @@ const tcp = list("Port pairs can be specified as '<port>:<targetPort>'.");
 function portsOf(pairs: readonly string[], nodePort = 0): Json[] {
   return pairs.map((pair) => {
     const [port = '', target = port] = pair.split(':');
-    if (!/^\d{1,5}$/.test(port) || target === '') throw new CommandError(`invalid port format ${pair}, expected <port>:<targetPort>`);
+    if (!/^\d{1,5}$/.test(port) || target === '')
+      throw new CommandError(`invalid port format ${pair}, expected <port>:<targetPort>`);
     return {
       name: pair.replace(':', '-'),
       ...(nodePort === 0 ? {} : { nodePort }),
@@ -100,11 +101,15 @@ const ingress = generator({
   flags: {
     class: text('', 'Ingress Class to be used.'),
     defaultBackend: text('', 'Default service for backend, in format of svcname:port.'),
-    rule: repeatable('Rule in format host/path=service:port[,tls=secretname]. Paths containing the leading character \'*\' are considered pathType=Prefix.'),
+    rule: repeatable(
+      "Rule in format host/path=service:port[,tls=secretname]. Paths containing the leading character '*' are considered pathType=Prefix.",
+    ),
   },
   build: async ({ name, flags, names }) => {
     if (flags.rule.length === 0 && flags.defaultBackend === '') {
-      throw new CommandError('not enough information provided: every ingress has to either specify a default-backend (which catches all traffic) or a list of rules (which catch specific paths)');
+      throw new CommandError(
+        'not enough information provided: every ingress has to either specify a default-backend (which catches all traffic) or a list of rules (which catch specific paths)',
+      );
     }
     const parsed = flags.rule.map(ruleOf);
     const hosts = groupByHost(parsed);
@@ -142,7 +147,11 @@ function ruleOf(rule: string): IngressRule {
   const isPrefix = path.endsWith('*');
   return {
     host,
-    path: { backend: backendOf(backend), path: isPrefix ? path.slice(0, -1) : path, pathType: isPrefix ? 'Prefix' : 'Exact' },
+    path: {
+      backend: backendOf(backend),
+      path: isPrefix ? path.slice(0, -1) : path,
+      pathType: isPrefix ? 'Prefix' : 'Exact',
+    },
     tls: tls === undefined ? undefined : secret,
   };
 }

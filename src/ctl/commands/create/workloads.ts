@@ -10,7 +10,10 @@ import { generator, objectOf } from './generator.ts';
 /** The name of a container of an image: the last part of the image, without tag and digest. */
 function containerName(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1).replace(/@.*$/, '');
-  return last.replace(/:.*$/, '').toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
+  return last
+    .replace(/:.*$/, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, '-');
 }
 
 const command = (words: readonly string[]): JsonObject => (words.length === 0 ? {} : { command: [...words] });
@@ -68,7 +71,8 @@ const job = generator({
   },
   takesCommand: true,
   build: async ({ name, rest, flags, context, names }) => {
-    if ((flags.image === '') === (flags.from === '')) throw new CommandError('either --image or --from must be specified');
+    if ((flags.image === '') === (flags.from === ''))
+      throw new CommandError('either --image or --from must be specified');
     if (flags.image !== '') {
       const spec = { containers: container(name, flags.image, rest), restartPolicy: 'Never' };
       const template = { metadata: { creationTimestamp: null }, spec };
@@ -93,12 +97,21 @@ function jobOf(cronJob: JsonObject, name: string, labelPrefix: string): JsonObje
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      annotations: { [`cronjob.${labelPrefix}/instantiate`]: 'manual', ...(isJsonObject(annotations) ? annotations : {}) },
+      annotations: {
+        [`cronjob.${labelPrefix}/instantiate`]: 'manual',
+        ...(isJsonObject(annotations) ? annotations : {}),
+      },
       creationTimestamp: null,
       ...(labels === undefined ? {} : { labels }),
       name,
       ownerReferences: [
-        { apiVersion: 'batch/v1', controller: true, kind: 'CronJob', name: metadata['name'] ?? '', uid: metadata['uid'] ?? '' },
+        {
+          apiVersion: 'batch/v1',
+          controller: true,
+          kind: 'CronJob',
+          name: metadata['name'] ?? '',
+          uid: metadata['uid'] ?? '',
+        },
       ],
     },
     spec: withEmptyTime(jobTemplate['spec'] ?? {}),

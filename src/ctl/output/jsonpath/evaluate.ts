@@ -16,7 +16,12 @@ export interface JsonPath {
 /** `allowMissing`: a missing field is no error. @throws TemplateError */
 export function jsonPath(template: string, allowMissing = true): JsonPath {
   const nodes = parseJsonPath(template);
-  const collect = (list: readonly Node[], root: Json, item: Json, out: (node: Node, values: readonly Json[]) => void) => {
+  const collect = (
+    list: readonly Node[],
+    root: Json,
+    item: Json,
+    out: (node: Node, values: readonly Json[]) => void,
+  ) => {
     for (const node of list) {
       if (node.is === 'range') {
         for (const each of valuesOf(node.path, root, item)) collect(node.body, root, each, out);
@@ -88,7 +93,13 @@ function fieldOf(value: Json, name: string, allowMissing: boolean): Json[] {
 }
 
 const childrenOf = (value: Json): Json[] =>
-  Array.isArray(value) ? value : isJsonObject(value) ? Object.keys(value).sort().map((key) => value[key] ?? null) : [];
+  Array.isArray(value)
+    ? value
+    : isJsonObject(value)
+      ? Object.keys(value)
+          .sort()
+          .map((key) => value[key] ?? null)
+      : [];
 
 /** The value and everything in it. */
 function descendants(value: Json): Json[] {
@@ -108,7 +119,10 @@ function itemOf(list: readonly Json[], index: number): Json[] {
   throw new TemplateError(`array index out of bounds: index ${at}, length ${list.length}`);
 }
 
-function sliceOf(list: readonly Json[], { start = 0, end = list.length, step }: Extract<Step, { is: 'slice' }>): Json[] {
+function sliceOf(
+  list: readonly Json[],
+  { start = 0, end = list.length, step }: Extract<Step, { is: 'slice' }>,
+): Json[] {
   if (step <= 0) throw new TemplateError('step must be > 0');
   return list.slice(start, end).filter((_, i) => i % step === 0);
 }
@@ -135,4 +149,5 @@ function operandValues(operand: Operand, item: Json, root: Json): readonly Json[
   return operand.is === 'value' ? [operand.value] : follow(operand.steps, operand.fromRoot ? root : item, root, true);
 }
 
-const isEqual = (a: Json, b: Json): boolean => a === b || (typeof a === 'object' && printedValue(a) === printedValue(b));
+const isEqual = (a: Json, b: Json): boolean =>
+  a === b || (typeof a === 'object' && printedValue(a) === printedValue(b));

@@ -5,7 +5,12 @@ export type Step =
   | { readonly is: 'wildcard' }
   | { readonly is: 'recursive' }
   | { readonly is: 'indices'; readonly indices: readonly number[] }
-  | { readonly is: 'slice'; readonly start: number | undefined; readonly end: number | undefined; readonly step: number }
+  | {
+      readonly is: 'slice';
+      readonly start: number | undefined;
+      readonly end: number | undefined;
+      readonly step: number;
+    }
   | { readonly is: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand };
 
 /** A side of a comparison: a path from the item or from the root, or a value. */
@@ -40,7 +45,7 @@ export function parseJsonPath(template: string): Node[] {
     const end = endOfAction(template, brace + 1);
     const action = template.slice(brace + 1, end).trim();
     at = end + 1;
-    const range = /^range\s+([^]*)$/.exec(action);
+    const range = /^range\s+([\s\S]*)$/.exec(action);
     if (range !== null) open.push({ path: expression(range[1] ?? ''), body: [] });
     else if (action === 'end') {
       const closed = open.pop();
@@ -62,7 +67,7 @@ function endOfAction(template: string, start: number): number {
       else if (character === quote) quote = '';
     } else if (character === '"' || character === "'") quote = character;
     else if (character === '}') return i;
-    else if (character === '{') throw new TemplateError('unrecognized character in action: U+007B \'{\'');
+    else if (character === '{') throw new TemplateError("unrecognized character in action: U+007B '{'");
   }
   throw new TemplateError('unclosed action');
 }

@@ -14,7 +14,8 @@ const size = (value: Value): number => {
   throw new TemplateError(`len of type ${value === undefined ? 'nil' : typeof value}`);
 };
 const order = (name: string, holds: (a: number | string, b: number | string) => boolean) => (a: Value, b: Value) => {
-  const comparable = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
+  const comparable =
+    (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
   if (!comparable) throw new TemplateError(`error calling ${name}: incompatible types for comparison`);
   return holds(a, b);
 };
@@ -47,7 +48,11 @@ const functions: { readonly [name: string]: (...args: Value[]) => Value } = {
   print: (...args) => args.map(text).join(''),
   println: (...args) => `${args.map(text).join(' ')}\n`,
   printf: (format, ...args) => formatted(text(format), args),
-  html: (...args) => args.map(text).join('').replaceAll(/[<>&'"]/g, (c) => `&#${c.charCodeAt(0)};`),
+  html: (...args) =>
+    args
+      .map(text)
+      .join('')
+      .replaceAll(/[<>&'"]/g, (c) => `&#${c.charCodeAt(0)};`),
   urlquery: (...args) => encodeURIComponent(args.map(text).join('')),
   exists: (value, ...keys) => keys.reduce(step, value) !== undefined,
   base64decode: (value) => Buffer.from(text(value), 'base64').toString(),

@@ -51,13 +51,13 @@ export function parseTemplate(template: string, functions: ReadonlySet<string>):
       if (piece !== '') target().push({ is: 'text', text: piece });
       continue;
     }
-    const [, word = '', rest = ''] = /^(\w*)\s*([^]*)$/.exec(piece.action) ?? [];
+    const [, word = '', rest = ''] = /^(\w*)\s*([\s\S]*)$/.exec(piece.action) ?? [];
     if (word === 'if' || word === 'with' || word === 'range') open(word, rest, false);
     else if (word === 'else') {
       const block = blocks.at(-1);
       if (block === undefined) throw new TemplateError('unexpected {{else}}');
       block.target = block.node.otherwise;
-      const [, chain = '', condition = ''] = /^(if|with)\s+([^]*)$/.exec(rest) ?? [];
+      const [, chain = '', condition = ''] = /^(if|with)\s+([\s\S]*)$/.exec(rest) ?? [];
       if (chain === 'if' || chain === 'with') open(chain, condition, true);
     } else if (word === 'end' && rest === '') {
       if (blocks.length === 0) throw new TemplateError('unexpected {{end}}');
@@ -85,7 +85,7 @@ function piecesOf(template: string): (string | { readonly action: string })[] {
     text(template.slice(at, start), /^-\s/.test(raw));
     trims = /\s-$/.test(raw);
     const action = raw.replace(/^-\s/, '').replace(/\s-$/, '').trim();
-    if (!/^\/\*[^]*\*\/$/.test(action)) pieces.push({ action });
+    if (!/^\/\*[\s\S]*\*\/$/.test(action)) pieces.push({ action });
     at = end + 2;
   }
   text(template.slice(at), false);
@@ -160,7 +160,11 @@ class PipeReader {
     if (token === 'nil') return { is: 'value', value: null };
     if (token.startsWith('$') || token.startsWith('.')) {
       const [variable = '', ...path] = token.split('.');
-      return { is: 'field', variable: variable === '' ? undefined : variable, path: path.filter((name) => name !== '') };
+      return {
+        is: 'field',
+        variable: variable === '' ? undefined : variable,
+        path: path.filter((name) => name !== ''),
+      };
     }
     if (!this.#functions.has(token)) throw new TemplateError(`function ${JSON.stringify(token)} not defined`);
     return { is: 'function', name: token };

@@ -57,7 +57,10 @@ describe('docs/ctl.md', () => {
     const project = mkdtempSync(join(tmpdir(), 'orch-ctl-program-'));
     mkdirSync(join(project, 'node_modules'));
     symlinkSync(root, join(project, 'node_modules', 'orch'), 'junction');
-    const admin = readFileSync(server.kubeconfig, 'utf8').replaceAll(/(name|current-context): kubernetes$/gm, '$1: production');
+    const admin = readFileSync(server.kubeconfig, 'utf8').replaceAll(
+      /(name|current-context): kubernetes$/gm,
+      '$1: production',
+    );
     writeFileSync(join(project, 'config'), admin);
     writeFileSync(join(project, 'program.mjs'), blocks('ts')[0] ?? '');
     const env = { ...process.env, KUBECONFIG: join(project, 'config') };

@@ -41,7 +41,7 @@ export interface CommandContext<F> {
   /** How the command was called: `orch ctl get`. */
   readonly path: string;
   /** The server of the kubeconfig and of the global flags; connects at the first request. @throws CommandError */
-  cluster(): Promise<Cluster>;
+  readonly cluster: () => Promise<Cluster>;
 }
 
 interface CommandDefinition<F extends FlagTable> extends Omit<Command, 'flags' | 'run' | 'aliases'> {

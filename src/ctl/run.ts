@@ -165,9 +165,9 @@ function unknownCommand(word: string, path: string, candidates: readonly Command
 function distance(a: string, b: string): number {
   const [from, to] = [a.slice(0, 50), b.slice(0, 50)];
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (const [i, letter] of [...from].entries()) {
+  for (const [i, letter] of from.split('').entries()) {
     const next = [i + 1];
-    for (const [j, other] of [...to].entries()) {
+    for (const [j, other] of to.split('').entries()) {
       next.push(Math.min((row[j] ?? 0) + (letter === other ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
     row = next;

@@ -217,7 +217,7 @@ function credentialFrom(text: string, apiVersion: string, certificate: Credentia
   if (value['kind'] !== 'ExecCredential') throw failure('decoding stdout: the output is not an ExecCredential');
   if (value['apiVersion'] !== apiVersion) {
     throw failure(
-      `exec plugin is configured to use API version ${apiVersion}, plugin returned version ${String(value['apiVersion'])}`,
+      `exec plugin is configured to use API version ${apiVersion}, plugin returned version ${textOf(value, 'apiVersion') ?? 'none'}`,
     );
   }
   const { status = null } = value;

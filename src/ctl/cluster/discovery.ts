@@ -1,4 +1,5 @@
 /** The resources of a server: read once, cached on disk, and validated by ETag. */
+
 import {
   compatibleDomain,
   defaultDomain,
@@ -7,6 +8,7 @@ import {
   type Names,
   namesFor,
 } from '../../meta/index.ts';
+import { jsonText } from '../output/json.ts';
 import { type Resource, resourcesOfGroups, resourcesOfVersion } from './resource.ts';
 
 /** The age at which a cached document is validated (ms). */
@@ -168,7 +170,7 @@ async function readDocument(
   if (answer === undefined) return before ?? { etag: '', resources: [] };
   const { etag, body } = answer;
   if (body['kind'] !== 'APIGroupDiscoveryList') return { etag: '', resources: [], plain: body };
-  const [, domain] = /^apidiscovery\.(.+)\//.exec(String(body['apiVersion'])) ?? [];
+  const [, domain] = /^apidiscovery\.(.+)\//.exec(jsonText(body['apiVersion'])) ?? [];
   return { etag, resources: resourcesOfGroups(body), domain };
 }
 
@@ -191,13 +193,13 @@ async function completed(
 function versionsIn({ versions = [], groups = [] }: JsonObject): string[] {
   if (Array.isArray(versions) && versions.length > 0) return versions.filter((version) => typeof version === 'string');
   const objects = (value: unknown) => (Array.isArray(value) ? (value as JsonObject[]).filter(isJsonObject) : []);
-  return objects(groups).flatMap((group) => objects(group['versions']).map((one) => String(one['groupVersion'])));
+  return objects(groups).flatMap((group) => objects(group['versions']).map((one) => jsonText(one['groupVersion'])));
 }
 
 /** The suffix of the group `coordination.…`. */
 function domainOf({ groups = [] }: JsonObject): string {
   const names = (Array.isArray(groups) ? groups : []).map((group) =>
-    isJsonObject(group) ? String(group['name']) : '',
+    isJsonObject(group) ? jsonText(group['name']) : '',
   );
   const found = names.find((name) => name.startsWith('coordination.'));
   return found === undefined ? compatibleDomain : found.slice('coordination.'.length);

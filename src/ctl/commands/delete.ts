@@ -10,6 +10,7 @@ import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { untilGone } from '../objects/until-gone.ts';
+import { jsonText } from '../output/json.ts';
 
 const flags = {
   ...filenameFlags,
@@ -179,7 +180,7 @@ async function remove(cluster: Cluster, target: Target, body: JsonObject, dryRun
   const answer = await cluster.send({ method: 'DELETE', url, body });
   const { metadata = null, details = null } = answer;
   const named = [details, metadata].filter(isJsonObject).find(({ uid }) => typeof uid === 'string');
-  return named === undefined ? '' : String(named['uid']);
+  return named === undefined ? '' : jsonText(named['uid']);
 }
 
 function report({ flags: values, io }: DeleteContext, { resource, name }: Doomed['target'], dryRun: DryRun): void {

@@ -1,4 +1,4 @@
-import { formatAge, isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import { formatAge, isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { command } from '../command.ts';
 import { CommandError, throwAll, usageError } from '../errors.ts';
@@ -8,6 +8,7 @@ import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
 import { descriptionOf } from '../output/description.ts';
+import { jsonText } from '../output/json.ts';
 
 export const describeCommand = command({
   name: 'describe',
@@ -70,7 +71,7 @@ async function described(
     const { name } = target;
     if (name === undefined || !(error instanceof StatusError) || error.code !== 404) throw error;
     const all = await objectsOfTarget(cluster, { ...target, name: undefined }, options);
-    const matches = all.filter(({ metadata }) => isJsonObject(metadata) && String(metadata['name']).startsWith(name));
+    const matches = all.filter(({ metadata }) => isJsonObject(metadata) && jsonText(metadata['name']).startsWith(name));
     if (matches.length === 0) throw error;
     return matches;
   }
@@ -81,7 +82,7 @@ async function eventsAbout(cluster: Cluster, { kind, metadata }: JsonObject): Pr
   const { name = '', namespace, uid = '' } = metadata as { name?: string; namespace?: string; uid?: string };
   const selector = [
     `involvedObject.name=${name}`,
-    `involvedObject.kind=${String(kind)}`,
+    `involvedObject.kind=${jsonText(kind)}`,
     ...(uid === '' ? [] : [`involvedObject.uid=${uid}`]),
     ...(namespace === undefined ? [] : [`involvedObject.namespace=${namespace}`]),
   ].join(',');
@@ -96,24 +97,22 @@ async function eventsAbout(cluster: Cluster, { kind, metadata }: JsonObject): Pr
   }
 }
 
-const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : String(value));
-
 function eventsText(events: readonly JsonObject[], now: number): string {
   if (events.length === 0) return '';
   const rows = events
-    .toSorted((a, b) => (textOf(a['lastTimestamp']) < textOf(b['lastTimestamp']) ? -1 : 1))
+    .toSorted((a, b) => (jsonText(a['lastTimestamp']) < jsonText(b['lastTimestamp']) ? -1 : 1))
     .map((event) => {
       const source = isJsonObject(event['source']) ? event['source'] : {};
-      const age = formatAge(textOf(event['lastTimestamp'] ?? event['eventTime']), now);
+      const age = formatAge(jsonText(event['lastTimestamp'] ?? event['eventTime']), now);
       const count = Number(event['count'] ?? 1);
-      const first = formatAge(textOf(event['firstTimestamp'] ?? event['eventTime']), now);
-      const from = textOf(source['component'] ?? event['reportingComponent']);
+      const first = formatAge(jsonText(event['firstTimestamp'] ?? event['eventTime']), now);
+      const from = jsonText(source['component'] ?? event['reportingComponent']);
       return [
-        textOf(event['type']),
-        textOf(event['reason']),
+        jsonText(event['type']),
+        jsonText(event['reason']),
         count > 1 ? `${age} (x${count} over ${first})` : age,
         from,
-        textOf(event['message']).trim(),
+        jsonText(event['message']).trim(),
       ];
     });
   const table = [['Type', 'Reason', 'Age', 'From', 'Message'], ['----', '------', '----', '----', '-------'], ...rows];

@@ -4,6 +4,7 @@ import type { Resource } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
+import { jsonText } from '../output/json.ts';
 
 /** The width of descriptions, without their indentation. */
 const width = 76;
@@ -202,7 +203,7 @@ class Explanation {
 
   #enum(schema: JsonObject): string[] {
     const { enum: values } = this.#resolved(schema);
-    return Array.isArray(values) ? values.map((value) => (value === '' ? '""' : String(value))).toSorted() : [];
+    return Array.isArray(values) ? values.map((value) => (value === '' ? '""' : jsonText(value))).toSorted() : [];
   }
 
   #enumLine(schema: JsonObject, indent: number): string {

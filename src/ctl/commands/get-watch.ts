@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { followEvents } from '../objects/events-of-watch.ts';
 import { pagesOfTarget } from '../objects/pages.ts';
 import { pathOfTarget, type Target } from '../objects/targets.ts';
+import { jsonText } from '../output/json.ts';
 import type { Printer } from '../output/printer.ts';
 import { readTable, tableAccept } from '../output/server-table.ts';
 import { TablePrinter } from '../output/table-printer.ts';
@@ -75,7 +76,7 @@ function showObjects({ flags }: GetContext, printer: Printer): Show {
       const { items, apiVersion, kind } = page;
       if (!Array.isArray(items)) print('ADDED', page);
       for (const item of Array.isArray(items) ? items.filter(isJsonObject) : []) {
-        print('ADDED', { apiVersion: apiVersion ?? 'v1', kind: String(kind).replace(/List$/, ''), ...item });
+        print('ADDED', { apiVersion: apiVersion ?? 'v1', kind: jsonText(kind).replace(/List$/, ''), ...item });
       }
     },
     event: print,

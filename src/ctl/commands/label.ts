@@ -1,4 +1,5 @@
 /** `label` and `annotate`: both change a map of the metadata by a merge patch. */
+
 import { isJsonObject, type Json, type JsonObject, labelValue, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Command, type CommandContext, command } from '../command.ts';
@@ -9,6 +10,7 @@ import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../object
 import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
+import { jsonText } from '../output/json.ts';
 
 const flagsFor = (manager: string) => ({
   ...changeFlags(manager),
@@ -140,8 +142,8 @@ const mapOf = (object: JsonObject, field: string): JsonObject => {
 };
 
 function printList({ field }: Noun, { io }: LabelContext, object: JsonObject, isNamed: boolean): void {
-  if (isNamed) io.stdout.write(`Listing ${field} for ${String(object['kind'])}./${metaOf(object).name}:\n`);
-  for (const [key, value] of Object.entries(mapOf(object, field))) io.stdout.write(`${key}=${String(value)}\n`);
+  if (isNamed) io.stdout.write(`Listing ${field} for ${jsonText(object['kind'])}./${metaOf(object).name}:\n`);
+  for (const [key, value] of Object.entries(mapOf(object, field))) io.stdout.write(`${key}=${jsonText(value)}\n`);
 }
 
 const metaOf = ({ metadata }: JsonObject) => metadata as { name: string; namespace?: string };
@@ -161,7 +163,7 @@ async function changed(
     const current = Object.hasOwn(before, key) ? before[key] : undefined;
     if (value === null && current === undefined) io.stdout.write(`${noun.name} ${JSON.stringify(key)} not found.\n`);
     if (value !== null && current !== undefined && current !== value && !flags.overwrite) {
-      throw new CommandError(noun.overwrites(key, String(current)));
+      throw new CommandError(noun.overwrites(key, jsonText(current)));
     }
   }
   const isChanged = Object.entries(values).some(([key, value]) => (before[key] ?? null) !== value);

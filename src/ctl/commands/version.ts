@@ -2,7 +2,7 @@ import { apiRelease, formatRelease, type JsonObject } from '../../meta/index.ts'
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
-import { indentedJson } from '../output/json.ts';
+import { indentedJson, jsonText } from '../output/json.ts';
 import { foldedYaml } from '../output/yaml.ts';
 
 export const versionCommand = command({
@@ -31,7 +31,7 @@ export const versionCommand = command({
     else if (flags.output === 'yaml') io.stdout.write(`${foldedYaml(versions)}\n`);
     else {
       io.stdout.write(`Client Version: ${gitVersion}\n`);
-      if (server !== undefined) io.stdout.write(`Server Version: ${String(server['gitVersion'])}\n`);
+      if (server !== undefined) io.stdout.write(`Server Version: ${jsonText(server['gitVersion'])}\n`);
     }
     return 0;
   },

@@ -11,6 +11,7 @@ import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { relaxedPath } from '../output/custom-columns.ts';
+import { jsonText } from '../output/json.ts';
 import { printedValue } from '../output/jsonpath/evaluate.ts';
 import { outputFlags, type Printer, printedName, printerOf } from '../output/printer.ts';
 
@@ -103,8 +104,8 @@ function goalOf(condition: string): Goal {
 function hasCondition(object: JsonObject, name: string, status: string): boolean {
   const { status: of = null, metadata = null } = object;
   const conditions = isJsonObject(of) && Array.isArray(of['conditions']) ? of['conditions'].filter(isJsonObject) : [];
-  const found = conditions.find(({ type }) => String(type).toLowerCase() === name.toLowerCase());
-  if (found === undefined || String(found['status']).toLowerCase() !== status.toLowerCase()) return false;
+  const found = conditions.find(({ type }) => jsonText(type).toLowerCase() === name.toLowerCase());
+  if (found === undefined || jsonText(found['status']).toLowerCase() !== status.toLowerCase()) return false;
   const generation = isJsonObject(metadata) ? metadata['generation'] : undefined;
   const observed = found['observedGeneration'] ?? (isJsonObject(of) ? of['observedGeneration'] : undefined);
   return observed === undefined || generation === undefined || Number(observed) >= Number(generation);

@@ -2,11 +2,13 @@
  * Apply sets: a parent object, by default a secret, records the types and namespaces of the objects that were applied
  * together. Each object has a label with the identity of its set, by which objects that left the set are found.
  */
+
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath, qualifiedName, type Resource } from '../cluster/resource.ts';
 import { CommandError } from '../errors.ts';
+import { jsonText } from '../output/json.ts';
 import type { DryRun } from './change.ts';
 import type { Manifest } from './manifests.ts';
 import { objectsOfTarget } from './pages.ts';
@@ -71,7 +73,7 @@ export class ApplySet {
     this.#id = `applyset-${createHash('sha256').update(identity).digest('base64url')}-v1`;
     const listed = (key: string) =>
       new Set(
-        String(before[this.#key(key)] ?? '')
+        jsonText(before[this.#key(key)] ?? '')
           .split(',')
           .filter((part) => part !== ''),
       );

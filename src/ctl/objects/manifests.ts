@@ -1,4 +1,5 @@
 /** The objects of `-f`: files, folders, URLs and standard input. */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
 import { parseYaml } from '../../codec/index.ts';
@@ -8,6 +9,7 @@ import type { Resource } from '../cluster/resource.ts';
 import { CommandError } from '../errors.ts';
 import { list, text, toggle, type ValuesOf } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
+import { jsonText } from '../output/json.ts';
 
 /** The maximum size of a file, of a response and of standard input in bytes; the maximum number of files of a folder. */
 const maxFile = 16 * 1024 * 1024;
@@ -194,16 +196,16 @@ export async function placeDocument(cluster: Cluster, { object, source }: Docume
   const resource = await (await cluster.discovery()).findKind(apiVersion, kind);
   if (resource === undefined) {
     throw new CommandError(
-      `resource mapping not found for name: "${String(name)}" namespace: "${String(namespace)}" from "${source}": no matches for kind "${kind}" in version "${apiVersion}"\nensure CRDs are installed first`,
+      `resource mapping not found for name: "${jsonText(name)}" namespace: "${jsonText(namespace)}" from "${source}": no matches for kind "${kind}" in version "${apiVersion}"\nensure CRDs are installed first`,
     );
   }
-  if (!resource.namespaced) return { object, source, resource, namespace: undefined, name: String(name) };
+  if (!resource.namespaced) return { object, source, resource, namespace: undefined, name: jsonText(name) };
   if (cluster.isNamespaceSet && namespace !== '' && namespace !== cluster.namespace) {
     throw new CommandError(
-      `the namespace from the provided object "${String(namespace)}" does not match the namespace "${cluster.namespace}". You must pass '--namespace=${String(namespace)}' to perform this operation.`,
+      `the namespace from the provided object "${jsonText(namespace)}" does not match the namespace "${cluster.namespace}". You must pass '--namespace=${jsonText(namespace)}' to perform this operation.`,
     );
   }
-  const place = namespace === '' ? cluster.namespace : String(namespace);
+  const place = namespace === '' ? cluster.namespace : jsonText(namespace);
   const placed = { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), namespace: place } };
-  return { object: placed, source, resource, namespace: place, name: String(name) };
+  return { object: placed, source, resource, namespace: place, name: jsonText(name) };
 }

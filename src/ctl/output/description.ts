@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import { jsonText } from './json.ts';
 
 /** Fields of the metadata that the head of a description shows, or that say nothing to people. */
 const headFields = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields']);
@@ -16,12 +17,12 @@ export function descriptionOf(object: JsonObject, end?: readonly [name: string, 
   const others = Object.fromEntries(Object.entries(metadata).filter(([key]) => !headFields.has(key))) as JsonObject;
   const secret = kind === 'Secret';
   const lines: Line[] = [
-    row('Name', String(metadata['name'] ?? '')),
-    row('Namespace', String(metadata['namespace'] ?? '')),
+    row('Name', jsonText(metadata['name'] ?? '')),
+    row('Namespace', jsonText(metadata['namespace'] ?? '')),
     ...pairs('Labels', metadata['labels'], '='),
     ...pairs('Annotations', metadata['annotations'], ': '),
-    row('API Version', String(apiVersion)),
-    row('Kind', String(kind)),
+    row('API Version', jsonText(apiVersion)),
+    row('Kind', jsonText(kind)),
     { indent: 0, name: 'Metadata', value: undefined },
     ...linesOf(others, 2),
     ...linesOf(secret ? sizesOf(fields as JsonObject) : (fields as JsonObject), 0),
@@ -45,7 +46,7 @@ function sizesOf(fields: JsonObject): JsonObject {
   if (!isJsonObject(data)) return fields;
   const sizes = Object.entries(data).map(([key, value]) => [
     key,
-    `${Buffer.from(String(value), 'base64').length} bytes`,
+    `${Buffer.from(jsonText(value), 'base64').length} bytes`,
   ]);
   return { ...fields, data: Object.fromEntries(sizes) };
 }
@@ -53,7 +54,7 @@ function sizesOf(fields: JsonObject): JsonObject {
 function pairs(name: string, values: Json | undefined, between: string): Line[] {
   const keys = isJsonObject(values) ? Object.keys(values).sort() : [];
   if (!isJsonObject(values) || keys.length === 0) return [row(name, '<none>')];
-  return keys.map((key, i) => row(i === 0 ? name : '', `${key}${between}${shortened(String(values[key]))}`));
+  return keys.map((key, i) => row(i === 0 ? name : '', `${key}${between}${shortened(jsonText(values[key]))}`));
 }
 
 const shortened = (text: string) => (text.length > maxAnnotation ? `${text.slice(0, maxAnnotation)}...` : text);
@@ -82,7 +83,7 @@ function itemLines(items: readonly Json[], indent: number): Line[] {
 }
 
 const scalarText = (value: Json): string =>
-  value === null || (typeof value === 'object' && Object.keys(value).length === 0) ? '' : String(value);
+  value === null || (typeof value === 'object' && Object.keys(value).length === 0) ? '' : jsonText(value);
 
 const acronyms = new Set(['API', 'URL', 'UID', 'OSB', 'GUID']);
 

@@ -19,6 +19,12 @@ export function indentedJson(value: Json, { sorted = true, indent = 4 } = {}): s
   return write(value, '');
 }
 
+/** The text of a scalar; other values as JSON. Empty for a value that is absent or null. */
+export function jsonText(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? compactJson(value) : String(value);
+}
+
 /** JSON without spaces, with sorted keys. */
 export function compactJson(value: Json): string {
   if (typeof value === 'string') return jsonString(value);

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle, type ValuesOf } from '../flags/flag.ts';
 import { CustomColumnsPrinter, columnsOfFile, columnsOfSpec } from './custom-columns.ts';
-import { indentedJson } from './json.ts';
+import { indentedJson, jsonText } from './json.ts';
 import { jsonPath } from './jsonpath/evaluate.ts';
 import { TemplateError } from './jsonpath/parse.ts';
 import { goTemplate } from './template/evaluate.ts';
@@ -186,9 +186,9 @@ function namesOf(object: JsonObject): string[] {
 
 /** An object as printed in messages: `deployment.apps/web`. */
 export function printedName({ apiVersion = '', kind = '', metadata = null }: JsonObject): string {
-  const group = String(apiVersion).includes('/') ? `.${String(apiVersion).split('/')[0]}` : '';
+  const group = jsonText(apiVersion).includes('/') ? `.${jsonText(apiVersion).split('/')[0]}` : '';
   const name = isJsonObject(metadata) ? (metadata['name'] ?? '') : '';
-  return `${String(kind).toLowerCase()}${group}/${String(name)}`;
+  return `${jsonText(kind).toLowerCase()}${group}/${jsonText(name)}`;
 }
 
 /** A copy without `metadata.managedFields`, also in the items of a list. */

@@ -1,6 +1,8 @@
 /** Tables that the server makes of objects (resource-api.md, tables). */
+
 import { isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
 import { printedType, type Resource } from '../cluster/resource.ts';
+import { jsonText } from './json.ts';
 
 /** The media types of a table, and of objects where a server has none. */
 export const tableAccept = ({ domain }: Names): string =>
@@ -43,7 +45,7 @@ export function readTable(body: JsonObject): ServerTable {
   if (body['kind'] !== 'Table') return plainTable(body);
   return {
     columns: objectsIn(body['columnDefinitions']).map(({ name = '', priority = 0, format, type }) => ({
-      name: String(name),
+      name: jsonText(name),
       priority: Number(priority),
       isName: format === 'name' && type === 'string',
     })),
@@ -102,9 +104,9 @@ export function cellsOf(
     return [options.withKind && i === nameColumn ? `${printedType(resource)}/${text}` : text];
   });
   return [
-    ...(options.withNamespace ? [String(namespace)] : []),
+    ...(options.withNamespace ? [jsonText(namespace)] : []),
     ...cells,
-    ...options.labelColumns.map((label) => (Object.hasOwn(values, label) ? String(values[label]) : '')),
+    ...options.labelColumns.map((label) => (Object.hasOwn(values, label) ? jsonText(values[label]) : '')),
     ...(options.showLabels ? [labelsText(values)] : []),
   ];
 }
@@ -113,7 +115,7 @@ export function cellsOf(
 export function labelsText(labels: JsonObject): string {
   const pairs = Object.keys(labels)
     .sort()
-    .map((key) => `${key}=${String(labels[key])}`);
+    .map((key) => `${key}=${jsonText(labels[key])}`);
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 }
 

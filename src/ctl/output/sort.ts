@@ -1,6 +1,7 @@
 import { compareQuantities, type Json, type JsonObject, parseQuantity, StatusError } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { relaxedPath } from './custom-columns.ts';
+import { jsonText } from './json.ts';
 
 /** Sorts rows by a field of their objects, as `--sort-by` names it. @throws CommandError when no object has the field */
 export function sortedBy<T>(rows: readonly T[], expression: string, objectOf: (row: T) => JsonObject): T[] {
@@ -18,7 +19,7 @@ export function sortedBy<T>(rows: readonly T[], expression: string, objectOf: (r
 function compare(a: Json | undefined, b: Json | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  const [x, y] = [String(a), String(b)];
+  const [x, y] = [jsonText(a), jsonText(b)];
   return compareAsQuantities(x, y) ?? naturalOrder(x, y);
 }
 

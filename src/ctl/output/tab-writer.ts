@@ -1,3 +1,5 @@
+import { countCodePoints } from '../../meta/index.ts';
+
 /** The gap between columns, and the smallest width of a column with it. */
 const gap = 3;
 const minWidth = 6;
@@ -24,7 +26,7 @@ export class TabWriter {
   flush(): void {
     for (const row of this.#rows) {
       for (const [i, cell] of row.slice(0, -1).entries()) {
-        this.#widths[i] = Math.max(this.#widths[i] ?? 0, minWidth, widthOf(cell) + gap);
+        this.#widths[i] = Math.max(this.#widths[i] ?? 0, minWidth, countCodePoints(cell) + gap);
       }
     }
     const text = this.#rows
@@ -40,12 +42,9 @@ export class TabWriter {
   }
 
   #padded(cell: string, column: number): string {
-    return cell + ' '.repeat(Math.max(0, (this.#widths[column] ?? 0) - widthOf(cell)));
+    return cell + ' '.repeat(Math.max(0, (this.#widths[column] ?? 0) - countCodePoints(cell)));
   }
 }
-
-/** The number of code points. */
-const widthOf = (text: string): number => [...text].length;
 
 /** Prints a table whose rows are complete. */
 export function printTable(write: (text: string) => unknown, rows: readonly (readonly string[])[]): void {

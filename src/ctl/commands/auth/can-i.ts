@@ -3,6 +3,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { type CommandContext, command } from '../../command.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { text, toggle } from '../../flags/flag.ts';
+import { jsonText } from '../../output/json.ts';
 import { printTable } from '../../output/tab-writer.ts';
 
 const flags = {
@@ -105,7 +106,7 @@ async function listActions({ flags: values, io, args: _ }: CanIContext, cluster:
   const answer = await cluster.send({ method: 'POST', url: `/apis/${apiVersion}/selfsubjectrulesreviews`, body });
   const status = isJsonObject(answer['status']) ? answer['status'] : {};
   if (status['incomplete'] === true) {
-    io.stderr.write(`warning: the list may be incomplete: ${String(status['evaluationError'] ?? '')}\n`);
+    io.stderr.write(`warning: the list may be incomplete: ${jsonText(status['evaluationError'] ?? '')}\n`);
   }
   const rules = [...resourceRules(status['resourceRules']), ...pathRules(status['nonResourceRules'])].toSorted(inOrder);
   const rows = rules.map(({ resource, path, names: objects, verbs }) => [

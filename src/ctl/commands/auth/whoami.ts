@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../../../meta/index.ts';
 import { command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
+import { jsonText } from '../../output/json.ts';
 import { outputFlags, printerOf } from '../../output/printer.ts';
 import { printTable } from '../../output/tab-writer.ts';
 
@@ -32,8 +33,8 @@ function rowsOf(status: Json | undefined): string[][] {
   const extras = isJsonObject(extra) ? extra : {};
   return [
     ['ATTRIBUTE', 'VALUE'],
-    ...(username === '' ? [] : [['Username', String(username)]]),
-    ...(uid === '' ? [] : [['UID', String(uid)]]),
+    ...(username === '' ? [] : [['Username', jsonText(username)]]),
+    ...(uid === '' ? [] : [['UID', jsonText(uid)]]),
     ...(Array.isArray(groups) && groups.length > 0 ? [['Groups', list(groups)]] : []),
     ...Object.keys(extras)
       .sort()

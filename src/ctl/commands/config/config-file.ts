@@ -1,4 +1,5 @@
 /** Changes of kubeconfig files. */
+
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { documentOf, type Kubeconfig, kubeconfigFiles, kubeconfigLists } from '../../../client/index.ts';
@@ -7,6 +8,7 @@ import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { configOf } from '../../cluster/choose-connection.ts';
 import type { CommandContext } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
+import { jsonText } from '../../output/json.ts';
 
 export type ListName = keyof typeof kubeconfigLists;
 
@@ -54,7 +56,7 @@ export function itemsOf(document: JsonObject, list: ListName): { name: string; f
   const items = document[list];
   return (Array.isArray(items) ? items.filter(isJsonObject) : []).map((item) => {
     const fields = item[kubeconfigLists[list]];
-    return { name: String(item['name']), fields: isJsonObject(fields) ? fields : {} };
+    return { name: jsonText(item['name']), fields: isJsonObject(fields) ? fields : {} };
   });
 }
 

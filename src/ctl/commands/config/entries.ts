@@ -1,7 +1,9 @@
 /** The subcommands that list, choose, rename and delete entries of kubeconfigs. */
+
 import { type Command, command } from '../../command.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { text, toggle } from '../../flags/flag.ts';
+import { jsonText } from '../../output/json.ts';
 import { printTable } from '../../output/tab-writer.ts';
 import { changeFile, fileFor, itemsOf, type ListName, readConfig, withItems } from './config-file.ts';
 
@@ -25,7 +27,13 @@ const getContexts = command({
     else {
       const rows = found.map((name) => {
         const { cluster = '', user = '', namespace = '' } = config.contexts.get(name)?.fields ?? {};
-        return [name === config.currentContext ? '*' : '', name, String(cluster), String(user), String(namespace)];
+        return [
+          name === config.currentContext ? '*' : '',
+          name,
+          jsonText(cluster),
+          jsonText(user),
+          jsonText(namespace),
+        ];
       });
       const header = ['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE'];
       printTable((line) => io.stdout.write(line), flags.noHeaders ? rows : [header, ...rows]);

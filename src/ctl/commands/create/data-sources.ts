@@ -92,5 +92,5 @@ export function hashOf({ kind, metadata, data = {}, binaryData, type }: JsonObje
   };
   const hex = createHash('sha256').update(compactJson(content)).digest('hex');
   const replacements: { readonly [digit: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' };
-  return [...hex.slice(0, 10)].map((digit) => replacements[digit] ?? digit).join('');
+  return Array.from(hex.slice(0, 10), (digit) => replacements[digit] ?? digit).join('');
 }

@@ -5,6 +5,7 @@ import { command } from '../../command.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { duration, repeatable, text } from '../../flags/flag.ts';
 import { resourceOf } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 import { outputFlags, printerOf } from '../../output/printer.ts';
 
 export const tokenCommand = command({
@@ -51,7 +52,7 @@ export const tokenCommand = command({
     if (printer !== undefined) printer.print(answer);
     else {
       const { status = null } = answer;
-      io.stdout.write(`${isJsonObject(status) ? String(status['token']) : ''}\n`);
+      io.stdout.write(`${isJsonObject(status) ? jsonText(status['token']) : ''}\n`);
     }
     return 0;
   },

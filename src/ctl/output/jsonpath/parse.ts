@@ -224,6 +224,7 @@ function subscriptOf(inside: string): Step {
   if (/^-?\d+(?:\s*,\s*-?\d+)*$/.test(inside)) return { is: 'indices', indices: inside.split(',').map(Number) };
   const slice = /^(-?\d*)\s*:\s*(-?\d*)(?:\s*:\s*(-?\d*))?$/.exec(inside);
   if (slice === null) throw new TemplateError(`invalid array index ${inside}`);
-  const [start, end, step] = slice.slice(1).map((part = '') => (part === '' ? undefined : Number(part)));
+  const numberOf = (part: string | undefined) => (part === undefined || part === '' ? undefined : Number(part));
+  const [start, end, step] = slice.slice(1).map(numberOf);
   return { is: 'slice', start, end, step: step ?? 1 };
 }

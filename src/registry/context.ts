@@ -46,6 +46,8 @@ export interface RegistryContext {
   readonly tokenKey: string;
   /** For how long after its first page a list can be continued consistently (ms); 0: without limit. */
   readonly historyMs: number;
+  /** Whether `resourceVersionMatch=Exact` reads former versions of single objects. */
+  readonly objectHistory: boolean;
   /** Maximum number of bytes that are buffered for a watch before it ends. */
   readonly watchBufferBytes: number;
   /** Minimum timeout in seconds of a watch without one; up to twice that at random, so that clients do not return together. */

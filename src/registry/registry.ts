@@ -62,6 +62,8 @@ export interface RegistryOptions {
    * its first page. Default: 5 minutes.
    */
   readonly historyMs?: number;
+  /** Whether `resourceVersionMatch=Exact` reads former versions of single objects. Default: it is ignored there. */
+  readonly objectHistory?: boolean;
   /** How long events are kept for watches that start in the past (ms). Default: 5 minutes. */
   readonly windowMs?: number;
   /** Maximum size in bytes of the events that are kept for each resource. Default: 32 MiB. */
@@ -181,6 +183,7 @@ function contextOf(
     openAllocations: options.openAllocations,
     tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
     historyMs: options.historyMs ?? 5 * 60_000,
+    objectHistory: options.objectHistory ?? false,
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
     garbageCollector: options.garbageCollector ?? false,

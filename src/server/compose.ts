@@ -33,7 +33,7 @@ import {
   resourceFinder,
 } from '../registry/index.ts';
 import { builtinResources, metricsResources } from '../resources/index.ts';
-import { observedStore, type Store, StoreError } from '../store/index.ts';
+import { limitHistory, observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { openAuthentication } from './access/authentication.ts';
@@ -324,6 +324,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     watchSeconds: settings.minRequestTimeout,
     allowPrivileged: allowsPrivileged(settings),
     historyMs: settings.etcdCompactionInterval,
+    objectHistory: settings.objectHistory,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, backend, authorize, names }),
@@ -473,6 +474,10 @@ async function openStores(
     damaged: (error: StoreError) => log.error('part of the store is damaged and is skipped', { error }),
   };
   const bare = injected ?? (await openStore(settings, { clock, random, log: storeLog, observer }));
+  if (settings.historyMaxSize > 0) {
+    const failed = (error: unknown) => storeLog.warn('the history of the store has not been compacted', { error });
+    limitHistory(bare, { clock, maxBytes: settings.historyMaxSize, failed });
+  }
   const counted = observedStore(bare, clock, metrics.storeRequest);
   const encryptionLog = logOf(log, 'encryption');
   const { store, checks } = await openEncryptedStore(counted, settings, {

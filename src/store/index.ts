@@ -6,6 +6,7 @@ export { openEtcdImport, openEtcdSnapshot } from './etcd/snapshot.ts';
 export { createStoreHost, type StoreHost } from './link/host.ts';
 export { openLinkedStore } from './link/linked-store.ts';
 export { RevisionBoard } from './link/revision-board.ts';
+export { limitHistory } from './history-limit.ts';
 export { openLmdbImport } from './lmdb/import.ts';
 export { type LmdbObserver, type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { replaceLmdbStore } from './lmdb/replace.ts';

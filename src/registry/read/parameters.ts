@@ -63,25 +63,38 @@ export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'wa
 
 /** @throws StatusError 422 for list parameters that cannot be combined */
 export function checkListOptions(options: ReadOptions & { sendInitialEvents?: string }, names: Names): void {
-  const { resourceVersion = '', resourceVersionMatch: match = '', continue: token = '' } = options;
-  const errors: FieldError[] = [];
-  const field = 'resourceVersionMatch';
-  if (match !== '') {
-    if (resourceVersion === '') {
-      errors.push(fieldError.forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
-    }
-    if (token !== '') errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      errors.push(fieldError.notSupported(field, match, ['Exact', 'NotOlderThan', '']));
-    }
-    if (match === 'Exact' && resourceVersion === '0') {
-      errors.push(fieldError.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
-    }
-  }
+  const errors = matchErrors(options);
   if (options.sendInitialEvents !== undefined) {
     errors.push(fieldError.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
   if (errors.length > 0) throw invalidOptions(names, 'ListOptions', errors);
+}
+
+/** The same for a get with `resourceVersionMatch`. */
+export function checkGetOptions(options: ReadOptions, names: Names): void {
+  const errors = matchErrors(options);
+  if (errors.length > 0) throw invalidOptions(names, 'GetOptions', errors);
+}
+
+/** The errors of `resourceVersionMatch`. */
+function matchErrors(
+  options: Pick<ReadOptions, 'resourceVersion' | 'resourceVersionMatch' | 'continue'>,
+): FieldError[] {
+  const { resourceVersion = '', resourceVersionMatch: match = '', continue: token = '' } = options;
+  if (match === '') return [];
+  const errors: FieldError[] = [];
+  const field = 'resourceVersionMatch';
+  if (resourceVersion === '') {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
+  }
+  if (token !== '') errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.push(fieldError.notSupported(field, match, ['Exact', 'NotOlderThan', '']));
+  }
+  if (match === 'Exact' && resourceVersion === '0') {
+    errors.push(fieldError.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
+  }
+  return errors;
 }
 
 /** The same for a watch. */

@@ -8,7 +8,8 @@ import { convertAll, reconvert, toOwnVersion } from '../stored/convert.ts';
 import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 import type { ObjectList, ReadOptions, Registry, Target } from '../types.ts';
-import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
+import { getExact } from './exact.ts';
+import { checkGetOptions, checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { type Selection, select } from './selection.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import { Unreadables } from './unreadables.ts';
@@ -20,6 +21,10 @@ export const createGet =
   async (target, options) => {
     const { resource, name } = target;
     try {
+      if (registry.objectHistory && options.resourceVersionMatch) {
+        checkGetOptions(options, registry.names);
+        if (options.resourceVersionMatch === 'Exact') return await getExact(registry, target, options);
+      }
       if (resource.definition.virtual === true) return await getVirtual(registry, target);
       const { resourceVersion = '' } = options;
       const revision = resourceVersion === '' ? await registry.store.revision() : minRevision(target, resourceVersion);

@@ -24,7 +24,7 @@ export function serveFlags<K extends keyof Settings>(...keys: readonly K[]): Fla
   };
 }
 
-type ToolStoreSettings = Omit<Parameters<typeof storeProblems>[0], 'etcdCompactionInterval'>;
+type ToolStoreSettings = Parameters<typeof storeProblems>[0];
 
 const reportFlags = {
   json: flag(
@@ -125,9 +125,7 @@ export const toolStoreProblems = (
 ): string[] =>
   settings.store === 'memory'
     ? [`${nameOf('store')}=memory is in another process: ${instead}`]
-    : storeProblems({ ...settings, etcdCompactionInterval: 0 }, (key) =>
-        key === 'etcdCompactionInterval' ? key : nameOf(key),
-      );
+    : storeProblems(settings, nameOf);
 
 /** Formats a number with thousands separators. */
 export const formatNumber = (value: number) => value.toLocaleString('en');

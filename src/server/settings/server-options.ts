@@ -566,6 +566,20 @@ export interface ServerOptions {
    */
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
+   * Maximum size in bytes of the changes that are kept for `etcdCompactionInterval`: beyond it the oldest are compacted
+   * earlier ([history.md](history.md)). 0 means no limit.
+   *
+   * A whole number from 0 to 9007199254740991. Default: `0`. Flag: `--history-max-size`.
+   */
+  readonly historyMaxSize?: number | string | undefined;
+  /**
+   * Whether a GET of an object with `resourceVersion=V&resourceVersionMatch=Exact` returns the object as it was at V
+   * ([history.md](history.md)). The reference server ignores `resourceVersionMatch` there.
+   *
+   * True or false. Default: `false`. Flag: `--object-history`.
+   */
+  readonly objectHistory?: boolean | undefined;
+  /**
    * File that configures which resources are encrypted in the store, and with which keys
    * ([encryption.md](encryption.md)). Others must not have access to the file.
    *

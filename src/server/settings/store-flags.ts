@@ -57,9 +57,21 @@ export const storeFlags = {
     300_000,
     'How long earlier resourceVersions can be listed and watched from, counted while a server runs. 0 keeps them for ever, and leaves the compaction of etcd to others.',
   ),
+  historyMaxSize: flag(
+    'Store',
+    type.integer(0, Number.MAX_SAFE_INTEGER, 'bytes'),
+    0,
+    'Maximum size in bytes of the changes that are kept for `--etcd-compaction-interval`: beyond it the oldest are compacted earlier ([history.md](history.md)). 0 means no limit.',
+  ),
+  objectHistory: flag(
+    'Store',
+    type.boolean,
+    false,
+    'Whether a GET of an object with `resourceVersion=V&resourceVersionMatch=Exact` returns the object as it was at V ([history.md](history.md)). The reference server ignores `resourceVersionMatch` there.',
+  ),
 };
 
-type StoreSettings = Omit<SettingsOf<typeof storeFlags>, 'dataDir'>;
+type StoreSettings = Pick<SettingsOf<typeof storeFlags>, 'store' | 'etcdServers' | 'etcdCafile' | 'etcdCertfile'>;
 
 /** The problems of inconsistent store settings; `nameOf` spells a setting. */
 export function storeProblems(settings: StoreSettings, nameOf: (key: keyof StoreSettings) => string): string[] {

@@ -185,7 +185,11 @@ class LmdbStore implements Store {
     this.#checkOpen();
     const bytes = checkKey(key);
     const at = checkReadable(revision, this.#readable());
-    return { entry: this.#reader.entry(bytes, at), revision: at };
+    const entry =
+      revision === undefined
+        ? this.#reader.entry(bytes, at)
+        : await this.#reader.find(bytes, at, () => this.#readable());
+    return { entry, revision: at };
   }
 
   async list(range: ListRange): Promise<ListResult> {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { platformHas } from '../../../test/support/requirements.ts';
+import { scheduler } from '../../meta/index.ts';
 import { pagesOf } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { storeContract } from '../testing/contract.ts';
@@ -61,6 +62,22 @@ describe('lmdb', () => {
     await root.close();
     return counts;
   }
+
+  test('a version of a key with many later ones is found in turns, while it is compacted', async () => {
+    const store = await reopen({ historyMs: 0 });
+    const { revision: first } = await store.commit([], [{ key: 'a', value }]);
+    const later = Array.from({ length: 1_000 }, () => store.commit([], [{ key: 'a', value: new Uint8Array(2) }]));
+    const { revision: last } = (await Promise.all(later)).at(-1) as { revision: number };
+    const over = vi.spyOn(scheduler, 'over', 'get').mockReturnValue(true);
+    const wait = vi.spyOn(scheduler, 'wait');
+    const found = store.get('a', first);
+    await store.compact(last);
+    expect((await found).entry?.value).toHaveLength(value.length);
+    expect(wait.mock.calls.length).toBeGreaterThanOrEqual(Math.floor((last - first) / 256));
+    over.mockRestore();
+    wait.mockRestore();
+    await expect(store.get('a', first)).rejects.toMatchObject({ code: 'compacted' });
+  });
 
   test('an empty store is at revision 1', async () => {
     expect(await (await reopen()).revision()).toBe(1);

@@ -26,7 +26,7 @@ import type { Tables } from './tables.ts';
 const keysAStep = 256;
 const bytesAStep = 512 * 1024;
 
-/** Reads at any revision that is not compacted. Every method but `list` is synchronous. */
+/** Reads at any revision that is not compacted. */
 export class Reader {
   readonly heads: Heads;
   readonly #path: string;
@@ -62,6 +62,25 @@ export class Reader {
   /** The entry of the key at `revision`. */
   entry(key: ByteString, revision: number): Entry | undefined {
     return this.load(this.#visible(this.heads.get(key), revision), key);
+  }
+
+  /** The same in turns of the server: the key may have any number of later versions. The result is that of `revision`. */
+  async find(key: ByteString, revision: number, checkUsable: () => void): Promise<Entry | undefined> {
+    const pin = { revision };
+    this.#pins.add(pin);
+    const turns = serverTurns();
+    try {
+      let pointer = this.heads.get(key);
+      for (let steps = 1; pointer !== undefined && pointer.revision > revision; steps++) {
+        pointer = recordPrevious(this.record(pointer));
+        if (steps % keysAStep > 0 || !turns.over) continue;
+        await turns.next();
+        checkUsable();
+      }
+      return this.load(pointer, key);
+    } finally {
+      this.#pins.delete(pin);
+    }
   }
 
   /** The entry that a record wrote; undefined for a deletion and without a pointer. */

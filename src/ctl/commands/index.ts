@@ -15,6 +15,7 @@ import { diffCommand } from './diff.ts';
 import { editCommand } from './edit.ts';
 import { explainCommand } from './explain.ts';
 import { getCommand } from './get.ts';
+import { historyAndOwners } from './history-and-owners.ts';
 import { annotateCommand, labelCommand } from './label.ts';
 import { patchCommand } from './patch.ts';
 import { replaceCommand } from './replace.ts';
@@ -37,4 +38,5 @@ export const commandGroups: readonly CommandGroup[] = [
 export const commands: readonly Command[] = [
   ...commandGroups.flatMap((group) => group.commands),
   wordsCommand(() => commands),
+  historyAndOwners,
 ];

@@ -1,0 +1,75 @@
+import { at, formatAge, type JsonObject } from '../../meta/index.ts';
+import { command } from '../command.ts';
+import { CommandError } from '../errors.ts';
+import { integer, text, toggle } from '../flags/flag.ts';
+import { changesOf, changesText } from '../history/changes.ts';
+import { readVersions, singleTarget, type Version, type Versions } from '../history/former.ts';
+import { writerOf } from '../history/writer.ts';
+import { targetsOf } from '../objects/targets.ts';
+
+import { indentedJson } from '../output/json.ts';
+import { printTable } from '../output/tab-writer.ts';
+
+export const historyCommand = command({
+  name: 'history',
+  summary: 'Show the versions of an object',
+  description: `Show the versions of an object, the newest first: when and by which field manager each was written, and what changed. Users are not shown: objects do not record them, the audit log does.
+
+ The server must run with --object-history and keeps versions for a limited time. Values of secrets are not shown.`,
+  usage: '(TYPE NAME | TYPE/NAME)',
+  examples: [
+    { title: 'Show the last versions of a config map', lines: ['ctl history configmap settings'] },
+    { title: 'Show all versions that the server has', lines: ['ctl history deployment/web --limit=0'] },
+  ],
+  flags: {
+    limit: integer(20, 'The maximum number of versions. 0 shows all.'),
+    noHeaders: toggle(false, "Don't print headers."),
+    output: text('', 'Output format. Empty for a table, or json for a list of the versions themselves.', {
+      short: 'o',
+    }),
+  },
+  run: async ({ args, flags, io, path, cluster }) => {
+    if (!['', 'json'].includes(flags.output)) throw new CommandError('--output must be json');
+    if (flags.limit < 0) throw new CommandError('--limit must not be negative');
+    const opened = await cluster();
+    const target = singleTarget(await targetsOf(opened, args), path);
+    const limit = flags.limit === 0 ? Number.POSITIVE_INFINITY : flags.limit;
+    const found = await readVersions(opened, target, limit);
+    if (flags.output === 'json') {
+      const items = found.versions.map(({ object }) => object);
+      io.stdout.write(`${indentedJson({ apiVersion: 'v1', kind: 'List', items })}\n`);
+      return 0;
+    }
+    const header = ['RESOURCEVERSION', 'AGE', 'MANAGER', 'OPERATION', 'CHANGES'];
+    const rows = rowsOf(found, io.clock.now());
+    printTable((line) => io.stdout.write(line), flags.noHeaders ? rows : [header, ...rows]);
+    return 0;
+  },
+});
+
+const isSecret = ({ apiVersion, kind }: JsonObject) => apiVersion === 'v1' && kind === 'Secret';
+
+function rowsOf({ versions, end }: Versions, now: number): string[][] {
+  return versions.map(({ version, object, deleted }, i) => {
+    if (deleted) return [String(version), '<unknown>', '<unknown>', 'Delete', 'deleted'];
+    const before = versions[i + 1]?.object;
+    const writer = writerOf(object, before);
+    const created = before === undefined && end === 'created';
+    const time = created ? String(at(object, 'metadata', 'creationTimestamp')) : writer?.time;
+    return [
+      String(version),
+      formatAge(time, now),
+      writer?.manager ?? '<unknown>',
+      created ? 'Create' : (writer?.operation ?? '<unknown>'),
+      created ? 'created' : descriptionOf({ object, before }, end),
+    ];
+  });
+}
+
+function descriptionOf(
+  { object, before }: { readonly object: Version['object']; readonly before: JsonObject | undefined },
+  end: Versions['end'],
+): string {
+  if (before === undefined) return end === 'compacted' ? '<older versions are compacted>' : '<see --limit>';
+  return changesText(changesOf(before, object), isSecret(object)) || '<none>';
+}

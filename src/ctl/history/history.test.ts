@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { stringifyYaml } from '../../codec/index.ts';
+import type { JsonObject } from '../../meta/index.ts';
+import { ownedLines } from './blame.ts';
+import { changesOf, changesText } from './changes.ts';
+import { readinessOf } from './readiness.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import { writerOf } from './writer.ts';
+
+describe('the changes between two versions', () => {
+  const changed = (before: JsonObject, after: JsonObject, hidden = false) =>
+    changesText(changesOf(before, after), hidden);
+
+  it('are named by path, with short values', () => {
+    expect(changed({ spec: { replicas: 1, paused: true } }, { spec: { replicas: 3 }, kind: 'A' })).toBe(
+      'spec.replicas: 1 -> 3, -spec.paused, +kind: A',
+    );
+    expect(changed({ data: { 'a.b': 'two words' } }, { data: { 'a.b': 'x' } })).toBe('data["a.b"]: "two words" -> x');
+    expect(changed({ a: 'x'.repeat(50) }, { a: 'y' })).toBe('a');
+  });
+
+  it('name the items of lists by name or type, else by position', () => {
+    const named = (image: string) => ({ containers: [{ name: 'a' }, { name: 'web', image }] });
+    expect(changed(named('v1'), named('v2'))).toBe('containers[name="web"].image: v1 -> v2');
+    expect(changed({ args: ['a', 'b'] }, { args: ['a', 'c', 'd'] })).toBe('args[1]: b -> c, +args[2]: d');
+    expect(changed({ conditions: [{ type: 'Ready', status: 'False' }] }, { conditions: [] })).toBe(
+      '-conditions[type="Ready"]',
+    );
+  });
+
+  it('leave out what every write changes', () => {
+    const meta = (resourceVersion: string) => ({ metadata: { resourceVersion, generation: 1, managedFields: [] } });
+    expect(changed(meta('1'), meta('2'))).toBe('');
+  });
+
+  it('show no values that are hidden', () => {
+    expect(changed({ data: { a: 'c2VjcmV0' } }, { data: { a: 'b3RoZXI=', b: 'bmV3' } }, true)).toBe('data.a, +data.b');
+  });
+});
+
+describe('the writer of a version', () => {
+  const entry = (manager: string, time: string, more: JsonObject = {}) => ({
+    manager,
+    operation: 'Update',
+    time,
+    ...more,
+  });
+  const object = (...managedFields: JsonObject[]) => ({ metadata: { managedFields } });
+
+  it('is the one whose entry is new', () => {
+    const before = object(entry('a', '2024-01-01T00:00:02Z'), entry('b', '2024-01-01T00:00:01Z'));
+    const after = object(
+      entry('a', '2024-01-01T00:00:02Z'),
+      entry('b', '2024-01-01T00:00:02Z', { subresource: 'status' }),
+    );
+    expect(writerOf(after, before)).toMatchObject({ manager: 'b', operation: 'Update/status' });
+    expect(writerOf(before, undefined)?.manager).toBe('a');
+    expect(writerOf({ metadata: {} }, undefined)).toBeUndefined();
+  });
+});
+
+describe('a unified diff', () => {
+  const names = { from: 'a', to: 'b' };
+  const numbers = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
+
+  it('is empty for equal texts', () => {
+    expect(unifiedDiff('a\nb\n', 'a\nb\n', names)).toBe('');
+  });
+
+  // The output of GNU diff -u for the same texts.
+  it('shows three lines around changes, and joins hunks that touch', () => {
+    const before = numbers(1, 20);
+    const after = before.replace('5\n', 'five\n').replace('11\n', '').replace('20\n', '20\n21\n');
+    expect(unifiedDiff(before, after, names)).toBe(
+      [
+        '--- a',
+        '+++ b',
+        '@@ -2,13 +2,12 @@',
+        ' 2',
+        ' 3',
+        ' 4',
+        '-5',
+        '+five',
+        ' 6',
+        ' 7',
+        ' 8',
+        ' 9',
+        ' 10',
+        '-11',
+        ' 12',
+        ' 13',
+        ' 14',
+        '@@ -18,3 +17,4 @@',
+        ' 18',
+        ' 19',
+        ' 20',
+        '+21',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('shows the creation and the removal of everything', () => {
+    expect(unifiedDiff('', 'a\n', names)).toBe('--- a\n+++ b\n@@ -0,0 +1 @@\n+a\n');
+    expect(unifiedDiff('a\nb\n', '', names)).toBe('--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a\n-b\n');
+  });
+});
+
+describe('the owners of lines', () => {
+  it('are those whose managed fields name the field, the item or everything above it', () => {
+    const object = {
+      kind: 'Deployment',
+      metadata: {
+        labels: { app: 'web' },
+        managedFields: [
+          {
+            manager: 'applier',
+            operation: 'Apply',
+            fieldsV1: {
+              'f:metadata': { 'f:labels': {} },
+              'f:spec': { 'f:containers': { 'k:{"name":"web"}': { '.': {}, 'f:image': {}, 'f:name': {} } } },
+            },
+          },
+          {
+            manager: 'scaler',
+            operation: 'Update',
+            fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:finalizers': { 'v:"x"': {} } } },
+          },
+        ],
+      },
+      spec: { containers: [{ name: 'web', image: 'v1', tty: true }], finalizers: ['w', 'x'], replicas: 3 },
+    };
+    expect(
+      ownedLines(object).map(({ text, owners }) => `${owners.map(({ manager }) => manager).join() || '-'} ${text}`),
+    ).toEqual([
+      '- kind: Deployment',
+      '- metadata:',
+      'applier   labels:',
+      'applier     app: web',
+      '- spec:',
+      '-   containers:',
+      'applier   - image: v1',
+      'applier     name: web',
+      '-     tty: true',
+      '-   finalizers:',
+      '-   - w',
+      'scaler   - x',
+      'scaler   replicas: 3',
+    ]);
+  });
+
+  it('are lines of the same YAML as elsewhere, also for texts of several lines', () => {
+    const object = {
+      data: { 'a b': 'one\ntwo\n', empty: {}, 'x:y': [], list: [['a'], { b: [1, { c: null }] }], n: '1' },
+    };
+    expect(
+      `${ownedLines(object)
+        .map(({ text }) => text)
+        .join('\n')}\n`,
+    ).toBe(stringifyYaml(object));
+  });
+});
+
+describe('the readiness of an object', () => {
+  const conditions = (...list: JsonObject[]) => ({ status: { conditions: list } });
+  it.each([
+    [conditions({ type: 'Ready', status: 'True' }), 'Ready'],
+    [conditions({ type: 'Ready', status: 'False', reason: 'Broken' }), 'NotReady (Broken)'],
+    [conditions({ type: 'Progressing', status: 'True' }, { type: 'Available', status: 'True' }), 'Available'],
+    [conditions({ type: 'Failed', status: 'True' }), 'Failed'],
+    [{ spec: { replicas: 3 }, status: { readyReplicas: 2 } }, '2/3'],
+    [{ status: { phase: 'Bound' } }, 'Bound'],
+    [{ metadata: { deletionTimestamp: 'x' } }, 'Terminating'],
+    [{}, '-'],
+  ])('of %j is %s', (object, expected) => {
+    expect(readinessOf(object as JsonObject)).toBe(expected);
+  });
+});

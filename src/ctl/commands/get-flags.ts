@@ -16,6 +16,10 @@ export const getFlags = {
     'If present, list the requested object(s) across all namespaces. Namespace in current context is ignored even if specified with --namespace.',
     { short: 'A' },
   ),
+  at: text(
+    '',
+    'Show the state at this resourceVersion, or so long ago, such as 5m. Without a type: of all resources. Single objects need a server with --object-history.',
+  ),
   chunkSize: integer(500, 'Return large lists in chunks rather than all at once. Pass 0 to disable.'),
   ignoreNotFound: toggle(false, 'If the requested object does not exist the command will return exit code 0.'),
   labelColumns: list('Accepts a comma separated list of labels that are going to be presented as columns.', {

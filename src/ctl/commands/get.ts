@@ -1,7 +1,10 @@
 import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { qualifiedName } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
+import { clusterAt } from '../history/cluster-at.ts';
+import { readMoment } from '../history/moment.ts';
 import { hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
 import { objectsOfTarget, pagesOfTarget } from '../objects/pages.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
@@ -46,12 +49,14 @@ Use "orch ctl api-resources" for a complete list of supported resources.`,
       io.stdout.write(await (await context.cluster()).text({ url: values.raw }));
       return 0;
     }
-    const cluster = await context.cluster();
+    const opened = await context.cluster();
+    const cluster = values.at === '' ? opened : clusterAt(opened, await readMoment(opened, values.at, io.clock.now()));
     const targets = await targetsOfGet(context, cluster);
     const write = (line: string) => io.stdout.write(line);
     const { folder } = io;
     const printer = await printerOf(values, { write, folder, noHeaders: values.noHeaders, formats: getFormats });
     if (values.watch || values.watchOnly) {
+      if (values.at !== '') throw new CommandError('--at cannot be used with --watch: the past does not change');
       if (new Set(targets.map(({ resource }) => resource)).size > 1 || targets.length > 1) {
         throw new CommandError('you may only specify a single resource type');
       }
@@ -73,7 +78,8 @@ async function targetsOfGet({ args, flags: values, io, path }: GetContext, clust
     for (const document of await readDocuments(values, io)) targets.push(await placeDocument(cluster, document));
     return targets;
   }
-  if (args.length === 0) {
+  const types = args.length === 0 && values.at !== '' ? [await everyType(cluster)] : args;
+  if (types.length === 0) {
     io.stderr.write(
       'You must specify the type of resource to get. Use "orch ctl api-resources" for a complete list of supported resources.\n\n',
     );
@@ -81,7 +87,7 @@ async function targetsOfGet({ args, flags: values, io, path }: GetContext, clust
       `Required resource not specified.\nUse "orch ctl explain <resource>" for a detailed description of that resource (e.g. orch ctl explain pods).\nSee '${path} -h' for help and examples`,
     );
   }
-  const targets = await targetsOf(cluster, args, { allNamespaces: values.allNamespaces });
+  const targets = await targetsOf(cluster, types, { allNamespaces: values.allNamespaces });
   if ((values.selector !== '' || values.fieldSelector !== '') && targets.some(({ name }) => name !== undefined)) {
     throw new CommandError('name cannot be provided when a selector is specified');
   }
@@ -92,6 +98,14 @@ async function targetsOfGet({ args, flags: values, io, path }: GetContext, clust
   }
   return targets.map((target) => ({ ...target, subresource }));
 }
+
+/** The types of all objects that can be listed. */
+const everyType = async (cluster: Cluster): Promise<string> =>
+  (await cluster.discovery())
+    .preferred()
+    .filter(({ verbs }) => verbs.includes('list'))
+    .map(qualifiedName)
+    .join(',');
 
 async function printTables(context: GetContext, cluster: Cluster, targets: readonly Target[]): Promise<void> {
   const { flags: values, io } = context;

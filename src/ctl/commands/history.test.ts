@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiObject } from '../../meta/index.ts';
 import { type CtlBench, ctlBench } from '../testing/run-ctl.ts';
 
 let bench: CtlBench;
@@ -122,11 +123,11 @@ describe('undo', () => {
       metadata: { name: 'lost', labels: { a: 'b' } },
       data: { n: '1' },
     };
-    const { metadata } = await client.create(place, body as never);
+    const { metadata } = await client.create<ApiObject>(place, body as never);
     await client.delete({ ...place, name: 'lost' });
     const { stdout } = await bench.run('undo', 'configmap', 'lost', `--to=${metadata.resourceVersion}`);
     expect(stdout).toBe(`configmap/lost created again from version ${metadata.resourceVersion}\n`);
-    const restored = await client.get({ ...place, name: 'lost' });
+    const restored = await client.get<ApiObject>({ ...place, name: 'lost' });
     expect(restored).toMatchObject({ metadata: { labels: { a: 'b' } }, data: { n: '1' } });
     expect(restored.metadata.uid).not.toBe(metadata.uid);
   });
@@ -166,7 +167,8 @@ describe('tree', () => {
       const { name: ownerName, uid } = owner ?? {};
       const ownerReferences = owner && [{ apiVersion: 'v1', kind: 'ConfigMap', name: ownerName, uid }];
       const metadata = { name, ...(ownerReferences && { ownerReferences }) };
-      return (await client.create(place, { apiVersion: 'v1', kind: 'ConfigMap', metadata } as never)).metadata;
+      return (await client.create<ApiObject>(place, { apiVersion: 'v1', kind: 'ConfigMap', metadata } as never))
+        .metadata;
     };
     const root = await made('root');
     const child = await made('child', root);

@@ -17,6 +17,7 @@ import { explainCommand } from './explain.ts';
 import { getCommand } from './get.ts';
 import { historyAndOwners } from './history-and-owners.ts';
 import { annotateCommand, labelCommand } from './label.ts';
+import { operations } from './operations.ts';
 import { patchCommand } from './patch.ts';
 import { replaceCommand } from './replace.ts';
 import { versionCommand } from './version.ts';
@@ -30,6 +31,8 @@ export const commandGroups: readonly CommandGroup[] = [
     title: 'Advanced Commands',
     commands: [diffCommand, applyCommand, patchCommand, replaceCommand, waitCommand, convertCommand],
   },
+  ...operations,
+  historyAndOwners,
   { title: 'Settings Commands', commands: [labelCommand, annotateCommand, completionCommand] },
   { title: 'Other Commands', commands: [apiResourcesCommand, apiVersionsCommand, configCommand, versionCommand] },
 ];
@@ -38,5 +41,4 @@ export const commandGroups: readonly CommandGroup[] = [
 export const commands: readonly Command[] = [
   ...commandGroups.flatMap((group) => group.commands),
   wordsCommand(() => commands),
-  historyAndOwners,
 ];

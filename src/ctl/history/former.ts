@@ -1,12 +1,9 @@
 /** Former versions of objects, which a server with `--object-history` returns (docs/history.md). */
 import { at, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { pathOf } from '../cluster/resource.ts';
 import { CommandError } from '../errors.ts';
+import { urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target } from '../objects/targets.ts';
-
-/** The query that reads the state at exactly this version. */
-export const exactly = (version: number): string => `resourceVersion=${version}&resourceVersionMatch=Exact`;
 
 /** The resourceVersion of an object. */
 export const versionOf = (object: JsonObject): number => Number(at(object, 'metadata', 'resourceVersion'));
@@ -20,14 +17,20 @@ const isCode = (error: unknown, code: number): error is StatusError =>
  */
 export async function readAt(cluster: Cluster, target: Target, version: number): Promise<JsonObject | undefined> {
   try {
-    const object = await cluster.send({ url: `${pathOfTarget(target)}?${exactly(version)}` });
+    const object = await cluster.send({
+      url: urlOf(pathOfTarget(target), { resourceVersion: version, resourceVersionMatch: 'Exact' }),
+    });
     if (versionOf(object) <= version) return object;
   } catch (error) {
     if (isCode(error, 404)) return undefined;
     throw error;
   }
-  throw new CommandError('the server does not read former versions of objects: it must run with --object-history');
+  throw unsupported();
 }
+
+/** The error of a server without `--object-history`, which returns the latest version instead. */
+export const unsupported = (): CommandError =>
+  new CommandError('the server does not read former versions of objects: it must run with --object-history');
 
 /** A version of an object. */
 export interface Version {
@@ -124,7 +127,3 @@ export function singleTarget(targets: readonly Target[], path: string): Target {
     `exactly one object is required: TYPE NAME or TYPE/NAME\nSee '${path} -h' for help and examples`,
   );
 }
-
-/** The objects of a list of a resource at exactly a version. */
-export const listUrlAt = ({ resource, namespace }: Target, version: number): string =>
-  `${pathOf(resource, namespace)}?${exactly(version)}`;

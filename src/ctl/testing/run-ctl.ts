@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathWithKubectl } from '../../../test/support/kubectl-path.ts';
 import { createServer, type OrchServer, type ServerOptions } from '../../server/index.ts';
 import { type Io, runCtl } from '../index.ts';
+
+/** Timeout of a call of kubectl (ms). */
+const kubectlMs = 60_000;
 
 /** What a command line printed, and its exit status. */
 export interface Transcript {
@@ -31,6 +36,8 @@ export interface CtlBench {
   /** Starts a command line, whose standard input is `input`. */
   readonly start: (line: readonly string[], input?: string) => Running;
   readonly run: (...line: string[]) => Promise<Transcript>;
+  /** Runs kubectl with the same kubeconfig and folder. */
+  readonly kubectl: (...line: string[]) => Promise<Transcript>;
   readonly close: () => Promise<void>;
 }
 
@@ -78,6 +85,19 @@ export async function ctlBench(options: ServerOptions = {}): Promise<CtlBench> {
     folder,
     start,
     run: (...line) => start(line).ended,
+    kubectl: (...line) =>
+      new Promise((resolve) => {
+        const env = {
+          ...process.env,
+          HOME: folder,
+          KUBECONFIG: kubeconfig,
+          PATH: pathWithKubectl(process.env['PATH'] ?? ''),
+        };
+        execFile('kubectl', line, { env, cwd: folder, timeout: kubectlMs }, (error, stdout, stderr) => {
+          const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+          resolve({ status, stdout, stderr });
+        });
+      }),
     close: async () => {
       await server.close();
       rmSync(folder, { recursive: true, force: true });

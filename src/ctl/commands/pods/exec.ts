@@ -1,0 +1,93 @@
+import type { RemoteCommand } from '../../../client/index.ts';
+import { command } from '../../command.ts';
+import { CommandError } from '../../errors.ts';
+import { text, toggle } from '../../flags/flag.ts';
+import type { Io } from '../../io.ts';
+import { containerOf, podOf } from './pod.ts';
+
+const streamFlags = {
+  container: text('', 'Container name. If omitted, use the first container in the pod.', { short: 'c' }),
+  quiet: toggle(false, 'Only print output from the remote session', { short: 'q' }),
+  stdin: toggle(false, 'Pass stdin to the container', { short: 'i' }),
+  tty: toggle(false, 'Stdin is a TTY', { short: 't' }),
+};
+
+export const execCommand = command({
+  name: 'exec',
+  summary: 'Execute a command in a container',
+  description: 'Execute a command in a container.',
+  usage: '(POD | TYPE/NAME) [-c CONTAINER] -- COMMAND [args...]',
+  examples: [
+    {
+      title: "Get output from running the 'date' command from pod mypod, using the first container by default",
+      lines: ['ctl exec mypod -- date'],
+    },
+    {
+      title: "Run 'bash' in ruby-container from pod mypod with a terminal",
+      lines: ['ctl exec mypod -c ruby-container -i -t -- bash -il'],
+    },
+  ],
+  flags: streamFlags,
+  run: async ({ args, argsBeforeDash, flags, io, path, cluster }) => {
+    const words = args.slice(argsBeforeDash ?? 1);
+    const [arg] = args;
+    if (arg === undefined || argsBeforeDash === 0)
+      throw new CommandError(`pod, type/name or --filename must be specified\nSee '${path} -h' for help and examples`);
+    if (words.length === 0) throw new CommandError(`you must specify at least one command for the container`);
+    if (argsBeforeDash === undefined) {
+      throw new CommandError(
+        `exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead\nSee '${path} -h' for help and examples`,
+      );
+    }
+    const opened = await cluster();
+    const pod = await podOf(opened, arg);
+    const container = containerOf(pod, flags.container, io);
+    const { stdin, tty } = flags;
+    const remote = await opened.client.exec(pod, { container, stdin, tty, command: words, signal: io.signal });
+    return relay(remote, io, stdin);
+  },
+});
+
+export const attachCommand = command({
+  name: 'attach',
+  summary: 'Attach to a running container',
+  description: 'Attach to a process that is already running inside an existing container.',
+  usage: '(POD | TYPE/NAME) [-c CONTAINER]',
+  examples: [{ title: 'Get output from running pod mypod', lines: ['ctl attach mypod'] }],
+  flags: streamFlags,
+  run: async ({ args, flags, io, path, cluster }) => {
+    const [arg, ...more] = args;
+    if (arg === undefined || more.length > 0)
+      throw new CommandError(
+        `expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw ${args.length}: [${args.join(' ')}]\nSee '${path} -h' for help and examples`,
+      );
+    const opened = await cluster();
+    const pod = await podOf(opened, arg);
+    const container = containerOf(pod, flags.container, io);
+    if (!flags.quiet) io.stderr.write("If you don't see a command prompt, try pressing enter.\n");
+    const { stdin, tty } = flags;
+    return relay(await opened.client.attach(pod, { container, stdin, tty, signal: io.signal }), io, stdin);
+  },
+});
+
+/** Connects a remote command to the streams of the program until it ends. Resolves to its exit code. */
+export async function relay(remote: RemoteCommand, io: Io, stdin: boolean): Promise<number> {
+  if (stdin) void sendInput(remote, io);
+  try {
+    for await (const { stream, data } of remote) io[stream].write(data);
+    const code = await remote.exitCode;
+    if (code !== 0) io.stderr.write(`command terminated with exit code ${code}\n`);
+    return code;
+  } finally {
+    remote.close();
+  }
+}
+
+async function sendInput(remote: RemoteCommand, { stdin }: Io): Promise<void> {
+  try {
+    for await (const chunk of stdin) await remote.write(chunk);
+    await remote.endInput();
+  } catch {
+    // The command has ended, which its exit code tells.
+  }
+}

@@ -1,0 +1,22 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import { unsupported, versionOf } from './former.ts';
+
+/**
+ * A cluster as it was: its objects and lists are those of exactly this version.
+ * @throws CommandError when the server does not read former versions
+ */
+export const clusterAt = (cluster: Cluster, version: number): Cluster => ({
+  ...cluster,
+  send: async (request) => {
+    const [path = '', text = ''] = request.url.split('?');
+    const query = new URLSearchParams(text);
+    // A continue token has the version of the first page.
+    if (!query.has('continue')) {
+      query.set('resourceVersion', String(version));
+      query.set('resourceVersionMatch', 'Exact');
+    }
+    const body = await cluster.send({ ...request, url: `${path}?${query}` });
+    if (versionOf(body) > version) throw unsupported();
+    return body;
+  },
+});

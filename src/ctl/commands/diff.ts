@@ -1,14 +1,17 @@
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError, errorText } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
+import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { unifiedDiff } from '../output/unified-diff.ts';
 import { foldedYaml } from '../output/yaml.ts';
+
+import { diffVersions, diffVersionsFlags } from './diff-versions.ts';
 
 /** The exit status when objects differ, and after a failure. */
 const differs = 1;
@@ -20,20 +23,24 @@ export const diffCommand = command({
   description: `Diff configurations specified by file name or stdin between the current online configuration, and the configuration as it would be if applied.
 
 Exit status: 0 No differences were found. 1 Differences were found. >1 orch ctl failed with an error.`,
-  usage: '-f FILENAME',
+  usage: '(-f FILENAME | TYPE NAME --from=VERSION [--to=VERSION])',
   examples: [
     { title: 'Diff resources included in pod.json', lines: ['ctl diff -f pod.json'] },
+    { title: 'Diff two versions of a config map', lines: ['ctl diff configmap settings --from=4710 --to=4711'] },
     { title: 'Diff file read from stdin', lines: ['cat service.yaml | orch ctl diff -f -'] },
   ],
   flags: {
     ...filenameFlags,
+    ...diffVersionsFlags,
     fieldManager: text('kubectl', 'Name of the manager used to track field ownership.'),
     forceConflicts: toggle(false, 'If true, apply takes over fields that other managers own.'),
     selector: selectorFlags.selector,
     serverSide: toggle(true, 'Apply runs in the server; this client has no other way to apply.'),
     showManagedFields: toggle(false, 'If true, include managed fields in the diff.'),
   },
-  run: async ({ args, flags, io, cluster }) => {
+  run: async (context) => {
+    const { args, flags, io, cluster } = context;
+    if (flags.from !== '' || flags.to !== '') return diffVersions(context);
     if (args.length > 0) throw new CommandError(`Unexpected args: [${args.join(' ')}]`, { status: failed });
     if (!hasFiles(flags)) throw new CommandError('must specify one of -f and -k', { status: failed });
     const opened = await cluster();
@@ -79,33 +86,4 @@ async function difference(
   if (changes === '') return '';
   const file = [resource.apiVersion.replace('/', '.'), resource.kind, namespace ?? '', name].join('.');
   return `diff -u -N LIVE/${file} MERGED/${file}\n--- LIVE/${file}\n+++ MERGED/${file}\n${changes}`;
-}
-
-function withoutManagedFields(object: JsonObject): JsonObject {
-  const { metadata = null } = object;
-  if (!isJsonObject(metadata)) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest as JsonObject };
-}
-
-/** Replaces the values of secrets, and shows which of them differ. */
-function maskedPair(
-  kind: string,
-  live: JsonObject | undefined,
-  merged: JsonObject,
-): [JsonObject | undefined, JsonObject] {
-  if (kind !== 'Secret') return [live, merged];
-  const dataOf = (object: JsonObject | undefined) =>
-    isJsonObject(object?.['data'] ?? null) ? (object?.['data'] as JsonObject) : {};
-  const [a, b] = [dataOf(live), dataOf(merged)];
-  const masked = (data: JsonObject, other: JsonObject, when: string): JsonObject =>
-    Object.fromEntries(
-      Object.keys(data).map((key) => [key, key in other && other[key] !== data[key] ? `*** (${when})` : '***']),
-    );
-  const replace = (object: JsonObject, data: JsonObject) =>
-    Object.keys(data).length === 0 ? object : { ...object, data };
-  return [
-    live === undefined ? undefined : replace(live, masked(a, b, 'before')),
-    replace(merged, masked(b, a, 'after')),
-  ];
 }

@@ -5,6 +5,7 @@ import { command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
 import { clusterAt } from '../history/cluster-at.ts';
 import { readMoment } from '../history/moment.ts';
+import { storedResources } from '../history/stored-resources.ts';
 import { hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
 import { objectsOfTarget, pagesOfTarget } from '../objects/pages.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
@@ -99,11 +100,9 @@ async function targetsOfGet({ args, flags: values, io, path }: GetContext, clust
   return targets.map((target) => ({ ...target, subresource }));
 }
 
-/** The types of all objects that can be listed. */
+/** The types of all objects. */
 const everyType = async (cluster: Cluster): Promise<string> =>
-  (await cluster.discovery())
-    .preferred()
-    .filter(({ verbs }) => verbs.includes('list'))
+  storedResources(await cluster.discovery())
     .map(qualifiedName)
     .join(',');
 

@@ -24,7 +24,8 @@ export const scaleCommand = command({
     resourceVersion: text('', 'Precondition for resource version.'),
   },
   run: async ({ args, flags, io, isSet, cluster }) => {
-    if (!isSet('replicas') || flags.replicas < 0) {
+    if (!isSet('replicas')) throw new CommandError('required flag(s) "replicas" not set');
+    if (flags.replicas < 0) {
       throw new CommandError('The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0');
     }
     if (flags.currentReplicas < -1) {

@@ -175,7 +175,7 @@ function listing({ resource, name }: Target, container: string, env: Json | unde
     const [source = '', reference] = Object.entries(valueFrom)[0] ?? [];
     return `# ${String(key)} from ${source} ${isJsonObject(reference) ? Object.values(reference).map(String).join(' ') : ''}`;
   });
-  return [`# ${resource.name} ${name}, container ${container}`, ...lines].map((line) => `${line}\n`).join('');
+  return [`# ${resource.kind} ${name}, container ${container}`, ...lines].map((line) => `${line}\n`).join('');
 }
 
 /** Only subcommands do something. */

@@ -4,6 +4,7 @@ import { pathOf, qualifiedName, type Resource } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { duration, integer, list } from '../flags/flag.ts';
+import { storedResources } from '../history/stored-resources.ts';
 import { writerOf } from '../history/writer.ts';
 import type { Io } from '../io.ts';
 import { followEvents } from '../objects/events-of-watch.ts';
@@ -80,14 +81,7 @@ interface Change {
 async function countChanges(cluster: Cluster, io: Io, changed: (change: Change) => boolean): Promise<void> {
   const namespace = cluster.isNamespaceSet ? cluster.namespace : undefined;
   const discovery = await cluster.discovery();
-  const resources = discovery
-    .preferred()
-    .filter(
-      ({ verbs, namespaced }) =>
-        verbs.includes('list') && verbs.includes('watch') && (namespaced || namespace === undefined),
-    )
-    // Deprecated, with a warning for each request; EndpointSlices show the same.
-    .filter(({ group, name }) => group !== '' || name !== 'endpoints');
+  const resources = storedResources(discovery).filter(({ namespaced }) => namespaced || namespace === undefined);
   const accept = `application/json;as=PartialObjectMetadata;v=v1;g=meta.${discovery.names.domain}`;
   const end = new AbortController();
   const own: Io = { ...io, signal: AbortSignal.any([io.signal, end.signal]) };
@@ -120,6 +114,8 @@ async function countChanges(cluster: Cluster, io: Io, changed: (change: Change) 
 class Counter {
   total = 0;
   readonly #by: readonly Grouping[];
+  /** The last state of the objects that have changed, by UID: what differs from it tells who wrote. */
+  readonly #last = new Map<string, JsonObject>();
   readonly #rows = new Map<string, { readonly cells: readonly string[]; changes: number }>();
 
   constructor(by: readonly Grouping[]) {
@@ -128,10 +124,13 @@ class Counter {
 
   add({ resource, object }: Change): void {
     this.total++;
+    const uid = String(at(object, 'metadata', 'uid'));
+    const before = this.#last.get(uid);
+    if (before !== undefined || this.#last.size < maxRows) this.#last.set(uid, object);
     const values: { readonly [name in Grouping]: string } = {
       kind: resource.kind,
       namespace: String(at(object, 'metadata', 'namespace') ?? '<none>'),
-      manager: writerOf(object, undefined)?.manager ?? '<none>',
+      manager: writerOf(object, before)?.manager ?? '<none>',
       name: String(at(object, 'metadata', 'name')),
     };
     const own = this.#by.map((name) => values[name]);

@@ -4,6 +4,7 @@ import { objectPath, pathOf, printedType, type Resource } from '../cluster/resou
 import { command } from '../command.ts';
 import { singleTarget } from '../history/former.ts';
 import { readinessOf } from '../history/readiness.ts';
+import { storedResources } from '../history/stored-resources.ts';
 import { pathOfTarget, targetsOf } from '../objects/targets.ts';
 import { printTable } from '../output/tab-writer.ts';
 
@@ -90,11 +91,7 @@ function skipMissing(error: unknown): undefined {
 async function dependentsOf(cluster: Cluster, namespace: string | undefined): Promise<Map<string, Node[]>> {
   const discovery = await cluster.discovery();
   const accept = `application/json;as=PartialObjectMetadataList;v=v1;g=meta.${discovery.names.domain}`;
-  const resources = discovery
-    .preferred()
-    .filter(({ verbs, namespaced }) => verbs.includes('list') && (namespaced || namespace === undefined))
-    // Deprecated, with a warning for each request; they have no owners.
-    .filter(({ group, name }) => group !== '' || name !== 'endpoints');
+  const resources = storedResources(discovery).filter(({ namespaced }) => namespaced || namespace === undefined);
   const found = new Map<string, Node[]>();
   await inParallel(resources, async (resource) => {
     for (let token = ''; ; ) {

@@ -4,7 +4,6 @@ import type { JsonObject } from '../../meta/index.ts';
 import { ownedLines } from './blame.ts';
 import { changesOf, changesText } from './changes.ts';
 import { readinessOf } from './readiness.ts';
-import { unifiedDiff } from './unified-diff.ts';
 import { writerOf } from './writer.ts';
 
 describe('the changes between two versions', () => {
@@ -56,54 +55,6 @@ describe('the writer of a version', () => {
     expect(writerOf(after, before)).toMatchObject({ manager: 'b', operation: 'Update/status' });
     expect(writerOf(before, undefined)?.manager).toBe('a');
     expect(writerOf({ metadata: {} }, undefined)).toBeUndefined();
-  });
-});
-
-describe('a unified diff', () => {
-  const names = { from: 'a', to: 'b' };
-  const numbers = (from: number, to: number) =>
-    Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
-
-  it('is empty for equal texts', () => {
-    expect(unifiedDiff('a\nb\n', 'a\nb\n', names)).toBe('');
-  });
-
-  // The output of GNU diff -u for the same texts.
-  it('shows three lines around changes, and joins hunks that touch', () => {
-    const before = numbers(1, 20);
-    const after = before.replace('5\n', 'five\n').replace('11\n', '').replace('20\n', '20\n21\n');
-    expect(unifiedDiff(before, after, names)).toBe(
-      [
-        '--- a',
-        '+++ b',
-        '@@ -2,13 +2,12 @@',
-        ' 2',
-        ' 3',
-        ' 4',
-        '-5',
-        '+five',
-        ' 6',
-        ' 7',
-        ' 8',
-        ' 9',
-        ' 10',
-        '-11',
-        ' 12',
-        ' 13',
-        ' 14',
-        '@@ -18,3 +17,4 @@',
-        ' 18',
-        ' 19',
-        ' 20',
-        '+21',
-        '',
-      ].join('\n'),
-    );
-  });
-
-  it('shows the creation and the removal of everything', () => {
-    expect(unifiedDiff('', 'a\n', names)).toBe('--- a\n+++ b\n@@ -0,0 +1 @@\n+a\n');
-    expect(unifiedDiff('a\nb\n', '', names)).toBe('--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a\n-b\n');
   });
 });
 

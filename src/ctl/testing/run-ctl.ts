@@ -70,6 +70,7 @@ export async function ctlBench(options: ServerOptions = {}): Promise<CtlBench> {
       clock: { now: () => Date.now() },
       signal: stop.signal,
       version: '0.0.0',
+      convert: async () => {},
     };
     return {
       stdout: () => texts.stdout,

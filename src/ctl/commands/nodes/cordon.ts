@@ -1,7 +1,7 @@
 import { at } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { type Command, command } from '../../command.ts';
-import { CommandError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
 
@@ -11,11 +11,13 @@ export const nodeFlags = patchFlags('kubectl-cordon');
 export async function nodesOf(
   cluster: Cluster,
   names: readonly string[],
-  { selector, usage }: { readonly selector: string; readonly usage: string },
+  { selector, path }: { readonly selector: string; readonly path: string },
 ): Promise<Placed[]> {
-  if (names.length === 0 && selector === '') throw new CommandError(`USAGE: ${usage}`);
+  if (names.length === 0 && selector === '') {
+    throw usageError(`USAGE: ${path.split(' ').at(-1)} NODE [flags]`, path);
+  }
   if (names.length > 0 && selector !== '')
-    throw new CommandError('cannot specify both a node name and a --selector option');
+    throw usageError('cannot specify both a node name and a --selector option', path);
   const resource = await resourceOf(cluster, 'nodes');
   const named = (name: string | undefined): Target => ({ resource, namespace: undefined, name });
   const plain = names.map((name) => name.replace(/^(?:nodes?|no)\//, ''));
@@ -41,9 +43,9 @@ const cordonLike = (name: 'cordon' | 'uncordon', unschedulable: boolean): Comman
     usage: 'NODE',
     examples: [{ title: `Mark node "foo" as ${state}`, lines: [`ctl ${name} foo`] }],
     flags: nodeFlags,
-    run: async ({ args, flags, io, cluster }) => {
+    run: async ({ args, flags, io, path, cluster }) => {
       const opened = await cluster();
-      const nodes = await nodesOf(opened, args, { selector: flags.selector, usage: `${name} NODE [flags]` });
+      const nodes = await nodesOf(opened, args, { selector: flags.selector, path });
       await cordon(await Patcher.open(opened, flags, io), nodes, unschedulable);
       return 0;
     },

@@ -56,10 +56,10 @@ export const drainCommand = command({
     },
   ],
   flags: drainFlags,
-  run: async ({ args, flags, io, cluster }) => {
+  run: async ({ args, flags, io, path, cluster }) => {
     const opened = await cluster();
     const dryRun = dryRunOf(flags, io);
-    const nodes = await nodesOf(opened, args, { selector: flags.selector, usage: 'drain NODE [flags]' });
+    const nodes = await nodesOf(opened, args, { selector: flags.selector, path });
     const patcher = await Patcher.open(opened, flags, io);
     await cordon(patcher, nodes, true);
     const pods = await resourceOf(opened, 'pods');
@@ -197,7 +197,7 @@ async function evictAll(
     evicted.map(async (pod) => {
       const url = objectPath(pods, namespaceOf(pod), nameOf(pod));
       if (dryRun !== 'client') {
-        if (!flags.disableEviction) io.stderr.write(`evicting pod ${fullName(pod)}\n`);
+        if (!flags.disableEviction) io.stdout.write(`evicting pod ${fullName(pod)}\n`);
         while (!(await tryToEvict(cluster, io, url, pod, flags, dryRun))) {
           checkTime();
           await pause(retryMs, undefined, { signal: io.signal });

@@ -1,6 +1,6 @@
 import { at, isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { command } from '../../command.ts';
-import { CommandError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { toggle } from '../../flags/flag.ts';
 import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
@@ -38,7 +38,7 @@ export const taintCommand = command({
       'If true, allow taints to be overwritten, otherwise reject taint updates that overwrite existing taints.',
     ),
   },
-  run: async ({ args, flags, io, cluster }) => {
+  run: async ({ args, flags, io, path, cluster }) => {
     const [type = '', ...rest] = args;
     const names = rest.filter((word) => !isTaint(word));
     const specs = rest.filter(isTaint);
@@ -49,16 +49,16 @@ export const taintCommand = command({
     if (specs.length === 0) throw new CommandError('at least one taint update is required');
     if (names.length === 0 && !flags.all && flags.selector === '')
       throw new CommandError('one or more resources must be specified as <resource> <name> or <resource>/<name>');
-    const added = specs.filter((spec) => !spec.endsWith('-')).map(readTaint);
-    const removed = specs.filter((spec) => spec.endsWith('-')).map(readRemoval);
+    const added = specs.filter((spec) => !spec.endsWith('-')).map((spec) => readTaint(spec, path));
+    const removed = specs.filter((spec) => spec.endsWith('-')).map((spec) => readRemoval(spec, path));
     const opened = await cluster();
     const resource = await resourceOf(opened, 'nodes');
     const named = (name: string | undefined): Target => ({ resource, namespace: undefined, name });
     const targets = names.length > 0 ? names.map(named) : [named(undefined)];
     const patcher = await Patcher.open(opened, flags, io);
-    const done = added.length === 0 ? 'untainted' : removed.length === 0 ? 'tainted' : 'modified';
     for (const node of await placedObjects(opened, targets, flags.selector)) {
-      const taints = changedTaints(node, { added, removed, overwrite: flags.overwrite });
+      const { taints, overwritten } = changedTaints(node, { added, removed, overwrite: flags.overwrite });
+      const done = added.length === 0 ? 'untainted' : removed.length === 0 && !overwritten ? 'tainted' : 'modified';
       await patcher.patch(node, 'merge', { spec: { taints: taints.length === 0 ? null : taints } }, { done });
     }
     return 0;
@@ -71,8 +71,8 @@ interface TaintChange {
   readonly overwrite: boolean;
 }
 
-/** The taints of a node after a change. @throws CommandError */
-function changedTaints({ target, object }: Placed, { added, removed, overwrite }: TaintChange): JsonObject[] {
+/** The taints of a node after a change, and whether it replaces some. @throws CommandError */
+function changedTaints({ target, object }: Placed, { added, removed, overwrite }: TaintChange) {
   const before = taintsOf(object);
   const twice = added.filter((one) => before.some((taint) => sameTaint(one, taint)));
   if (!overwrite && twice.length > 0) {
@@ -88,25 +88,28 @@ function changedTaints({ target, object }: Placed, { added, removed, overwrite }
   const kept = before.filter(
     (taint) => !removed.some((one) => isRemoved(one, taint)) && !added.some((one) => sameTaint(one, taint)),
   );
-  return [...added, ...kept].map(({ key, value, effect }) => ({ key, effect, ...(value === '' ? {} : { value }) }));
+  const taints = [...added, ...kept].map(
+    ({ key, value, effect }): JsonObject => ({ key, effect, ...(value === '' ? {} : { value }) }),
+  );
+  return { taints, overwritten: twice.length > 0 };
 }
 
 const isTaint = (word: string): boolean => word.includes(':') || word.includes('=') || word.endsWith('-');
 
 /** @throws CommandError */
-function readTaint(spec: string): Taint {
+function readTaint(spec: string, path: string): Taint {
   const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(.+)$/.exec(spec) ?? [];
-  if (key === '') throw new CommandError(`invalid taint spec: ${spec}`);
-  if (!effects.includes(effect)) throw new CommandError(`invalid taint effect: ${effect}, unsupported taint effect`);
+  if (key === '') throw usageError(`invalid taint spec: ${spec}`, path);
+  if (!effects.includes(effect)) throw usageError(`invalid taint effect: ${effect}, unsupported taint effect`, path);
   return { key, value, effect };
 }
 
 /** @throws CommandError */
-function readRemoval(spec: string): Taint {
+function readRemoval(spec: string, path: string): Taint {
   const [, key = '', effect = ''] = /^([^=:]+)(?:=[^:]*)?(?::(.+))?-$/.exec(spec) ?? [];
-  if (key === '') throw new CommandError(`invalid taint spec: ${spec}`);
+  if (key === '') throw usageError(`invalid taint spec: ${spec}`, path);
   if (effect !== '' && !effects.includes(effect))
-    throw new CommandError(`invalid taint effect: ${effect}, unsupported taint effect`);
+    throw usageError(`invalid taint effect: ${effect}, unsupported taint effect`, path);
   return { key, value: '', effect };
 }
 

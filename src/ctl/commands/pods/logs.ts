@@ -1,3 +1,4 @@
+import { StatusError } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
@@ -50,7 +51,9 @@ export const logsCommand = command({
     if (isSet('tail') && flags.tail < -1) throw new CommandError('--tail must be greater than or equal to -1');
     const opened = await cluster();
     const pods =
-      arg === undefined ? await podsOf(opened, opened.namespace, flags.selector) : [await podOf(opened, arg)];
+      arg === undefined
+        ? await podsOf(opened, opened.namespace, flags.selector)
+        : [await podOf(opened, arg).catch(asLogsError(opened))];
     if (pods.length === 0) io.stderr.write(`No resources found in ${opened.namespace} namespace.\n`);
     const container = containerArg ?? flags.container;
     const sources = pods.flatMap((pod) =>
@@ -84,6 +87,14 @@ export const logsCommand = command({
     return 0;
   },
 });
+
+/** How kubectl words that a pod is absent when it reads logs. */
+const asLogsError =
+  ({ namespace }: Cluster) =>
+  (error: unknown): never => {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error;
+    throw new CommandError(`error from server (NotFound): ${error.message} in namespace ${JSON.stringify(namespace)}`);
+  };
 
 interface Source {
   readonly pod: Pod;

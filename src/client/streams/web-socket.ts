@@ -71,7 +71,8 @@ async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8
     for await (const bytes of connection.received) {
       for (const { opcode, payload } of reader.read(bytes)) {
         if (opcode === opcodes.close) {
-          await connection.send(maskedFrame(opcodes.close, payload.subarray(0, 2)));
+          // The server may have ended the connection already.
+          await connection.send(maskedFrame(opcodes.close, payload.subarray(0, 2))).catch(() => {});
           return;
         }
         if (opcode === opcodes.ping) await connection.send(maskedFrame(opcodes.pong, payload));

@@ -106,9 +106,19 @@ async function upload(
   ];
   const run = await cluster.client.exec(pod, { container, stdin: true, command: tar, signal: io.signal });
   const output = run.output();
-  for await (const entry of filesBelow(local, posix.basename(target))) await run.write(writeEntry(entry));
-  await run.write(endOfArchive());
-  await run.endInput();
+  // Awaited at the end, unless a file cannot be read.
+  output.catch(() => {});
+  try {
+    for await (const entry of filesBelow(local, posix.basename(target))) await run.write(writeEntry(entry));
+    await run.write(endOfArchive());
+    await run.endInput();
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof RangeError) {
+      run.close();
+      throw error;
+    }
+    // The command has ended early: its exit status tells whether it has read the whole archive.
+  }
   await finished(output);
 }
 

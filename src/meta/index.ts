@@ -37,6 +37,7 @@ export {
   type GroupVersionKind,
   parseGroupVersion,
 } from './gvk.ts';
+export { Heap } from './heap.ts';
 export { inertGates } from './inert-features.ts';
 export {
   addressBytes,

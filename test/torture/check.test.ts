@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest';
-import { check } from './check/index.ts';
-import type { History, Item, JournalEntry, Operation, Outcome, Request, WatchEvent, WatchSession } from './history.ts';
+import type {
+  History,
+  Item,
+  JournalEntry,
+  Operation,
+  Outcome,
+  Request,
+  WatchEvent,
+  WatchSession,
+} from '../../src/server/harness/checks/history.ts';
+import { check } from '../../src/server/harness/checks/index.ts';
 
 // What the checker of a trial finds. A history in which everything is right, and others that differ from it in one thing.
 
@@ -175,7 +184,8 @@ const right = {
   ],
 } satisfies History;
 
-type Draft = { -readonly [F in keyof History]: History[F][number][] };
+type Lists = Omit<History, 'unmarked'>;
+type Draft = { -readonly [F in keyof Lists]: Lists[F][number][] };
 
 /** The history with one thing changed. */
 function changed(change: (draft: Draft) => void): History {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { versionOf } from './check/objects.ts';
+import type { Fields, Item, Outcome, Request, Selection } from '../../src/server/harness/checks/history.ts';
+import { versionOf } from '../../src/server/harness/checks/objects.ts';
 import type { Answer, Ask, Endpoint } from './endpoint.ts';
-import type { Fields, Item, Outcome, Request, Selection } from './history.ts';
 import { type Random, randomOf } from './random.ts';
 import type { Recorder } from './recorder.ts';
 import { listPath, objectOf, pathOf, randomKey, randomSelection, randomTier } from './target.ts';

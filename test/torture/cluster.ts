@@ -1,5 +1,5 @@
+import type { JournalEntry } from '../../src/server/harness/checks/history.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { JournalEntry } from './history.ts';
 
 /** Ends a fault. */
 export type Cure = () => Promise<void> | void;

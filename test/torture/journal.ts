@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Item, JournalEntry } from './history.ts';
+import type { Item, JournalEntry } from '../../src/server/harness/checks/history.ts';
 import { type Members, memberNames } from './members.ts';
 
 interface EtcdEvent {

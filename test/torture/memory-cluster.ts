@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/server/clock.ts';
+import type { Item, JournalEntry } from '../../src/server/harness/checks/history.ts';
 import { createServer, type OrchServer, openMemoryStore, type Store } from '../../src/server/index.ts';
 import type { Cluster, Fault, Lane } from './cluster.ts';
 import { type DistantStore, distantStore } from './distant-store.ts';
 import { Endpoint } from './endpoint.ts';
-import type { Item, JournalEntry } from './history.ts';
 import { freePorts } from './network.ts';
 import type { Plant } from './plants.ts';
 import { type Random, randomOf } from './random.ts';

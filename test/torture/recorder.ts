@@ -1,4 +1,4 @@
-import type { Operation, WatchSession } from './history.ts';
+import type { Operation, WatchSession } from '../../src/server/harness/checks/history.ts';
 
 /** Records what the clients of a trial do, with times of one clock. */
 export class Recorder {

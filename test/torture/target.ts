@@ -1,4 +1,4 @@
-import type { Fields, Item, Selection } from './history.ts';
+import type { Fields, Item, Selection } from '../../src/server/harness/checks/history.ts';
 import type { Random } from './random.ts';
 
 /*

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { check, type Violation } from './check/index.ts';
-import { States } from './check/states.ts';
-import { untold } from './check/watches.ts';
+import type { Compaction, History } from '../../src/server/harness/checks/history.ts';
+import { check, type Violation } from '../../src/server/harness/checks/index.ts';
+import { States } from '../../src/server/harness/checks/states.ts';
+import { untold } from '../../src/server/harness/checks/watches.ts';
 import { Client } from './client.ts';
 import type { Cluster } from './cluster.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Compaction, History } from './history.ts';
 import { Nemesis } from './nemesis.ts';
 import { randomOf } from './random.ts';
 import { Recorder } from './recorder.ts';
@@ -114,7 +114,7 @@ async function prepare(endpoints: readonly Endpoint[]): Promise<void> {
 
 /** Waits until each watcher has been told everything up to a revision, or until it has had time enough. */
 async function caughtUp({ journal }: Cluster, observers: readonly Watcher[], due: number): Promise<void> {
-  const states = new States(journal);
+  const states = new States({ journal });
   const begin = performance.now();
   while (observers.some((observer) => untold(observer.reached(due), states) !== undefined)) {
     if (performance.now() - begin > recoveryPatience) return;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Item, Reached, Selection, WatchEvent, WatchSession } from '../../src/server/harness/checks/history.ts';
 import type { Client } from './client.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Item, Reached, Selection, WatchEvent, WatchSession } from './history.ts';
 import { type Random, randomOf } from './random.ts';
 import type { Recorder } from './recorder.ts';
 import { listPath, randomSelection } from './target.ts';

@@ -1,5 +1,5 @@
-import type { Compaction, Item } from '../history.ts';
-import { sameObject, versionOf } from './objects.ts';
+import type { Compaction, Item } from './history.ts';
+import { versionOf } from './objects.ts';
 import type { State, States } from './states.ts';
 import type { Judged } from './sweep.ts';
 import { type Report, show } from './violation.ts';
@@ -19,7 +19,7 @@ function checkGet({ operation, claim, floor, possible }: Judged, states: States,
   const [seen] = possible;
   if (shown.length === 0) report('invented', `${show(operation)}: never so`);
   else if (seen === undefined) report('stale read', `${show(operation)}: shows ${show(shown.at(-1))} after ${floor}`);
-  else if (outcome.type === 'object' && seen.object !== undefined && !sameObject(outcome.object, seen.object)) {
+  else if (outcome.type === 'object' && seen.object !== undefined && !states.same(outcome.object, seen.object)) {
     report('not what is stored', `${show(operation)}: ${JSON.stringify(outcome.object)} and ${show(seen)}`);
   }
 }
@@ -31,19 +31,19 @@ function checkList({ operation, floor }: Judged, states: States, report: Report)
   if (version < floor) report('stale read', `${show(operation)}: after ${floor}`);
   if (request.isExact === true && version !== request.version) report('wrong version', show(operation));
   const expected = states.listed(request.selection, version);
-  const difference = differenceOf(expected, items);
+  const difference = differenceOf(expected, items, states);
   if (difference !== undefined) report('list is not the state', `${show(operation)}: ${difference}`);
 }
 
 /** The first difference between states and the objects that should show them, in the same order. */
-export function differenceOf(expected: readonly State[], shown: readonly Item[]): string | undefined {
+export function differenceOf(expected: readonly State[], shown: readonly Item[], states: States): string | undefined {
   for (let i = 0; i < Math.max(expected.length, shown.length); i++) {
     const [state, item] = [expected[i], shown[i]];
     if (
       state?.object !== undefined &&
       item !== undefined &&
       versionOf(item) === state.from &&
-      sameObject(item, state.object)
+      states.same(item, state.object)
     ) {
       continue;
     }

@@ -1,5 +1,5 @@
-import type { Compaction, History, Item, Reached, Selection, WatchEvent, WatchSession } from '../history.ts';
-import { sameObject, versionOf } from './objects.ts';
+import type { Compaction, History, Item, Reached, Selection, WatchEvent, WatchSession } from './history.ts';
+import { versionOf } from './objects.ts';
 import { differenceOf, isCompacted } from './reads.ts';
 import { isSelected, type State, type States } from './states.ts';
 import type { Sweep } from './sweep.ts';
@@ -60,7 +60,7 @@ class WatchCheck {
     }
     const { version } = this.#events[end] as WatchEvent;
     if (version < bound) return this.#fail('stale read', `initial events at ${version}, after ${bound}`);
-    const difference = differenceOf(this.#states.listed(this.#session.selection, version), items);
+    const difference = differenceOf(this.#states.listed(this.#session.selection, version), items, this.#states);
     if (difference !== undefined) return this.#fail('list is not the state', `at ${version}: ${difference}`);
     this.#events = this.#events.slice(end + 1);
     this.#reach(version);
@@ -105,7 +105,7 @@ class WatchCheck {
     if (event.type !== typeOf(this.#session.selection, state))
       return this.#fail('wrong type', `${told}: ${show(state)}`);
     const expected = (event.type === 'DELETED' ? state.before : state)?.object;
-    const isSame = event.object !== undefined && expected !== undefined && sameObject(event.object, expected);
+    const isSame = event.object !== undefined && expected !== undefined && this.#states.same(event.object, expected);
     if (!isSame) return this.#fail('not what is stored', `${told}: ${JSON.stringify(event.object)} and ${show(state)}`);
     this.#reach(version);
     return true;
@@ -129,9 +129,9 @@ class WatchCheck {
 
   #isKnown(item: Item): boolean {
     const { resource } = this.#session.selection;
-    const { namespace, name } = item.metadata;
+    const { namespace = '', name } = item.metadata;
     const { from, object } = this.#states.at(`${resource}/${namespace}/${name}`, versionOf(item));
-    return from === versionOf(item) && object !== undefined && sameObject(item, object);
+    return from === versionOf(item) && object !== undefined && this.#states.same(item, object);
   }
 
   #fail(rule: string, message: string): false {

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation, Request } from '../history.ts';
 import { meetsPreconditions } from './claims.ts';
+import type { Fields, Operation, Request } from './history.ts';
 import { sameObject } from './objects.ts';
 import type { State, States } from './states.ts';
 import type { Judged } from './sweep.ts';
 import { type Report, show } from './violation.ts';
 
-type FieldsRequest = Extract<Request, { readonly verb: 'create' | 'update' | 'patch' | 'apply' }>;
+type FieldsRequest = Extract<Request, { readonly verb: 'create' | 'update' | 'patch' | 'apply' }> & {
+  readonly fields: Fields;
+};
 type Deletion = Extract<Request, { readonly verb: 'delete' }>;
 
 /**
@@ -14,6 +16,10 @@ type Deletion = Extract<Request, { readonly verb: 'delete' }>;
  * answered is what was done.
  */
 export function checkWrites(judged: readonly Judged[], states: States, report: Report): void {
+  if (!states.marked) {
+    for (const { operation } of judged) checkVersion(operation, states, report);
+    return;
+  }
   const writers = new Map(judged.map((one) => [one.operation.id, one]));
   const changeOf = checkChanges(writers, states, report);
   for (const { operation } of judged) checkAnswer(operation, changeOf.get(operation.id), report);
@@ -25,7 +31,7 @@ function checkChanges(writers: ReadonlyMap<number, Judged>, states: States, repo
   const found = new Map<number, State>();
   for (const state of states.changes) {
     if (state.object === undefined) continue;
-    const id = Number(state.object.data['write']);
+    const id = Number(state.object.data?.['write']);
     const writer = writers.get(id);
     const twin = found.get(id);
     if (writer === undefined) report('invented', `${show(state)} has no writer`);
@@ -36,10 +42,28 @@ function checkChanges(writers: ReadonlyMap<number, Judged>, states: States, repo
   return found;
 }
 
+/** Checks that a version that was answered to a write exists, and that it followed the version that the write named. */
+function checkVersion(operation: Operation, states: States, report: Report): void {
+  const { request, outcome } = operation;
+  if (outcome.type === 'deleted' && states.deletion(outcome.uid) === undefined) {
+    report('write lost', `${show(operation)}: not deleted`);
+  }
+  if (outcome.type !== 'object' || request.verb === 'get' || request.verb === 'list') return;
+  const version = Number(outcome.object.metadata.resourceVersion);
+  const state = states.of(request.key).find(({ from }) => from === version);
+  if (state?.object === undefined) {
+    // The last change of an object with finalizers is its removal, which answers with the state before.
+    const isRemoved = states.deletion(outcome.object.metadata.uid) !== undefined;
+    if (!isRemoved) report('write lost', `${show(operation)}: no version of the object has it`);
+  } else if (request.base !== undefined && request.base !== version && request.base !== state.before?.from) {
+    report('update lost', `${show(operation)}: ${show(state)} after ${show(state.before)}`);
+  }
+}
+
 function checkChange({ operation, bound }: Judged, state: State, report: Report): void {
   const { request, outcome } = operation;
   const wrong = (rule: string) => report(rule, `${show(operation)}: ${show(state)}`);
-  if (!('fields' in request) || request.key !== state.key) {
+  if (!hasFields(request) || request.key !== state.key) {
     wrong('invented');
     return;
   }
@@ -48,6 +72,8 @@ function checkChange({ operation, bound }: Judged, state: State, report: Report)
   const misfit = misfitOf(request, state);
   if (misfit !== undefined) report(misfit, `${show(operation)}: ${show(state)} after ${show(state.before)}`);
 }
+
+const hasFields = (request: Request): request is FieldsRequest => 'fields' in request && request.fields !== undefined;
 
 /** What does not fit between a write, the state that it led to, and the state before. */
 function misfitOf({ verb, base, fields }: FieldsRequest, { object, before }: State): string | undefined {
@@ -58,7 +84,7 @@ function misfitOf({ verb, base, fields }: FieldsRequest, { object, before }: Sta
   if (old !== undefined && old.metadata.uid !== object?.metadata.uid) return 'changed the uid';
   const isMerged = verb === 'patch' || verb === 'apply';
   const data = isMerged ? { ...old?.data, ...fields.data } : fields.data;
-  const isAsWritten = isDeepStrictEqual({ ...object?.data }, data) && object?.metadata.labels.tier === fields.tier;
+  const isAsWritten = isDeepStrictEqual({ ...object?.data }, data) && object?.metadata.labels?.['tier'] === fields.tier;
   return isAsWritten ? undefined : 'not what was written';
 }
 

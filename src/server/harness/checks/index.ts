@@ -1,5 +1,5 @@
-/** Checks the history of a trial; pure functions. */
-import type { History } from '../history.ts';
+/** Checks the history of a run with several clients and servers; pure functions. */
+import type { History } from './history.ts';
 import { checkExpiries, checkReads } from './reads.ts';
 import { States } from './states.ts';
 import { sweep } from './sweep.ts';
@@ -20,7 +20,7 @@ export type { Violation } from './violation.ts';
 export function check(history: History): Violation[] {
   const found: Violation[] = [];
   const report = (rule: string, message: string) => found.push({ rule, message });
-  const states = new States(history.journal);
+  const states = new States(history);
   const swept = sweep(history, states);
   checkWrites(swept.operations, states, report);
   checkRefusals(swept.operations, report);

@@ -1,4 +1,5 @@
-import type { Item, JournalEntry, Selection } from '../history.ts';
+import type { History, Item, Selection } from './history.ts';
+import { sameObject } from './objects.ts';
 
 /** What a key held from one revision to the next change of it. */
 export interface State {
@@ -16,12 +17,15 @@ type Building = { -readonly [F in keyof State]: State[F] };
 
 /** The journal by key, revision and uid. */
 export class States {
+  /** See `unmarked` of {@link History}. */
+  readonly marked: boolean;
   /** The state after each change, in the order of revisions. */
   readonly changes: readonly State[];
   readonly #byKey = new Map<string, Building[]>();
   readonly #deletions = new Map<string, State>();
 
-  constructor(journal: readonly JournalEntry[]) {
+  constructor({ journal, unmarked }: Pick<History, 'journal' | 'unmarked'>) {
+    this.marked = unmarked !== true;
     this.changes = journal.map(({ key, revision, object }) => {
       const states = this.#statesOf(key);
       const before = states.at(-1) as Building;
@@ -31,6 +35,11 @@ export class States {
       if (object === undefined && before.object !== undefined) this.#deletions.set(before.object.metadata.uid, state);
       return state;
     });
+  }
+
+  /** Whether two objects are the same, as far as the history can tell. */
+  same(a: Item, b: Item): boolean {
+    return this.marked ? sameObject(a, b) : a.metadata.uid === b.metadata.uid;
   }
 
   /** All states of a key in their order; the first one is its absence at the beginning. */
@@ -80,7 +89,8 @@ function isWithin({ resource, namespace }: Selection, key: string): boolean {
 /** Whether an object is there, and selected. */
 export function isSelected(selection: Selection, { key, object }: State): boolean {
   if (object === undefined || !isWithin(selection, key)) return false;
-  return selection.tier === undefined || object.metadata.labels.tier === selection.tier;
+  const { tier, matches } = selection;
+  return (tier === undefined || object.metadata.labels?.['tier'] === tier) && matches?.(object) !== false;
 }
 
 /** Index of the last item for which a condition holds that holds for the first ones only; -1: for none. */

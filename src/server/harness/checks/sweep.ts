@@ -1,5 +1,5 @@
-import type { History, Operation, WatchSession } from '../history.ts';
 import { type Claim, claimOf } from './claims.ts';
+import type { History, Operation, WatchSession } from './history.ts';
 import type { State, States } from './states.ts';
 
 /** What the history says of an operation besides its outcome. */
@@ -63,7 +63,8 @@ function judge(operation: Operation, bound: number, states: States, starts: Read
   const { request, end } = operation;
   const claim = claimOf(operation, states);
   const floor = request.verb === 'get' || request.verb === 'list' ? (request.version ?? bound) : bound;
-  const isBegun = ({ object }: State) => object === undefined || (starts.get(Number(object.data['write'])) ?? 0) <= end;
+  const isBegun = ({ object }: State) =>
+    object === undefined || (starts.get(Number(object.data?.['write'])) ?? 0) <= end;
   const possible =
     claim.type === 'saw' && 'key' in request
       ? states.of(request.key).filter((state) => state.to > floor && isBegun(state) && claim.holds(state))

@@ -1,4 +1,4 @@
-import type { Operation } from '../history.ts';
+import type { Operation } from './history.ts';
 import type { State, States } from './states.ts';
 
 /** What the outcome of an operation says about the store. */
@@ -29,7 +29,7 @@ export function claimOf(operation: Operation, states: States): Claim {
     case 'deleted':
       return { type: 'wrote', revision: states.deletion(outcome.uid)?.from };
     case 'refused':
-      return claimOfRefusal(operation);
+      return states.marked ? claimOfRefusal(operation) : lenient(operation, claimOfRefusal(operation));
     case 'object': {
       const version = Number(outcome.object.metadata.resourceVersion);
       if (request.verb === 'get') return { type: 'saw', holds: ({ from, object }) => from === version && !!object };
@@ -58,6 +58,12 @@ function claimOfRefusal({ request, outcome }: Operation): Claim {
   }
   return { type: 'wrong', message: `${code} ${reason}: ${outcome.message}` };
 }
+
+/** Where not all requests are known, only the refusals that speak of the object itself say something. */
+const lenient = ({ outcome }: Operation, claim: Claim): Claim => {
+  const isOfObject = outcome.type === 'refused' && ['NotFound', 'AlreadyExists', 'Conflict'].includes(outcome.reason);
+  return isOfObject && claim.type === 'saw' ? claim : none;
+};
 
 /** Whether the preconditions of a deletion hold in a state. */
 export function meetsPreconditions(

@@ -1,4 +1,4 @@
-import type { Operation, WatchSession } from '../history.ts';
+import type { Operation, WatchSession } from './history.ts';
 import type { State } from './states.ts';
 
 export interface Violation {
@@ -23,5 +23,5 @@ export function show(what: Operation | State | WatchSession | undefined): string
     return `[${watcher}@${replica} ${start.toFixed(1)} ${JSON.stringify(selection)} after ${after ?? 'initial events'}]`;
   }
   const { key, from, object } = what;
-  return `[${key} ${from} ${object === undefined ? 'absent' : `by #${object.data['write']}`}]`;
+  return `[${key} ${from} ${object === undefined ? 'absent' : `by #${object.data?.['write']}`}]`;
 }

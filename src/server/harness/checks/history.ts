@@ -1,5 +1,5 @@
 /*
- * What a trial records. All times are milliseconds of one monotonic clock, that of the recording process; versions and
+ * What a run with several clients and servers records. All times are milliseconds of one monotonic clock, that of the recording process; versions and
  * revisions are those of the store.
  */
 
@@ -9,32 +9,34 @@ export interface Fields {
   readonly data: { readonly [name: string]: string };
 }
 
-/** An object of the trial. Objects are compared whole; these are the fields that rules refer to. */
+/** An object. In a marked history objects are compared whole; these are the fields that rules refer to. */
 export interface Item {
   readonly metadata: {
     readonly name: string;
-    readonly namespace: string;
+    readonly namespace?: string;
     readonly uid: string;
     readonly resourceVersion: string;
-    readonly labels: { readonly tier: string };
+    readonly labels?: { readonly [name: string]: string };
   };
-  readonly data: { readonly [name: string]: string };
+  readonly data?: { readonly [name: string]: string };
 }
 
-/** Objects of one resource: all, or those of a namespace, or with a value of the label `tier`. */
+/** Objects of one resource: all, or those of a namespace, or with a value of the label `tier`, or that match. */
 export interface Selection {
   readonly resource: string;
   readonly namespace?: string;
   readonly tier?: string;
+  readonly matches?: (object: Item) => boolean;
 }
 
-/** Keys are `<resource>/<namespace>/<name>`. */
+/** Keys are `<resource>/<namespace>/<name>`, with an empty namespace for cluster-scoped objects. */
 export type Request =
   /** `update` replaces the object of the version `base`; `patch` and `apply` merge the fields into what is there. */
   | {
       readonly verb: 'create' | 'update' | 'patch' | 'apply';
       readonly key: string;
-      readonly fields: Fields;
+      /** In a marked history. */
+      readonly fields?: Fields;
       readonly base?: number;
     }
   /** With preconditions, unless absent. */
@@ -138,4 +140,9 @@ export interface History {
   readonly journal: readonly JournalEntry[];
   /** In the order of time. */
   readonly compactions: readonly Compaction[];
+  /**
+   * Set when only some of the writes are recorded: objects are then compared by uid and version alone. Otherwise every write is
+   * marked: `data.write` of an object is the id of the operation that wrote it.
+   */
+  readonly unmarked?: true;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item } from '../history.ts';
+import type { Item } from './history.ts';
 
 export const versionOf = ({ metadata }: Item): number => Number(metadata.resourceVersion);
 

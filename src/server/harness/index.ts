@@ -4,6 +4,25 @@ export { type AdvancingClock, type EventuallyOptions, eventually } from './event
 export type { Fault, FaultRule, FaultStatus, FaultVerb } from './fault-rule.ts';
 export type { FaultHandle, Faults } from './faults.ts';
 export type { TestServerOptions } from './options.ts';
+export type {
+  PlannedOperation,
+  SimulatedFault,
+  SimulatedFaultName,
+  SimulationPlan,
+} from './simulation/plan.ts';
+export type { Choices } from './simulation/seeded-random.ts';
+export { type ExploreOptions, explore, SimulationError, simulate, type WorldSource } from './simulation/simulate.ts';
+export type {
+  Invariant,
+  RestInvariant,
+  SimulatedContext,
+  SimulatedOperation,
+  SimulatedProcessStart,
+  SimulatedWorld,
+  SimulationFailure,
+  SimulationRun,
+} from './simulation/world.ts';
+export type { WorldChange, WorldObject, WorldState } from './simulation/world-state.ts';
 export type { Source } from './sources.ts';
 export type { TestClock } from './test-clock.ts';
 export { type TestServer, testServer } from './test-server.ts';

@@ -30,8 +30,9 @@ async function waitForEstablished(client: Client, place: Place, created: ApiObje
   const { name = '' } = created.metadata;
   const watch = await client.watch<ApiObject>(place, { fieldSelector: `metadata.name=${name}` });
   for await (const { object } of watch) {
-    const { conditions = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly Condition[] };
-    const of = (type: string) => conditions.find((condition) => condition.type === type);
+    // A definition that no controller has seen has the conditions null.
+    const { conditions } = (object['status'] ?? {}) as { readonly conditions?: readonly Condition[] | null };
+    const of = (type: string) => conditions?.find((condition) => condition.type === type);
     if (of('Established')?.status === 'True') return;
     const naming = of('NamesAccepted');
     if (naming?.status === 'False') throw new StartError(`${where}: ${name} is not established: ${naming.message}`);

@@ -15,6 +15,9 @@ interface Task {
 /** Turns without any progress of time after which the simulation fails: something waits for what never comes. */
 const maxTurnsAtOnce = 1_000_000;
 
+/** The most tasks that run after the end. */
+const maxDrained = 10_000;
+
 /** The start of simulated time: 2026-01-01T00:00:00Z. */
 export const simulationStart = Date.UTC(2026, 0, 1);
 
@@ -83,7 +86,7 @@ export class VirtualLoop implements Clock {
       const until = realTime() + realMs;
       let turns = 0;
       const turn = () => {
-        if (settle !== undefined) return settle();
+        if (settle !== undefined) return this.#drain(settle);
         const late = ++turns % 1024 === 0 && realTime() > until;
         if (late) this.fail(new Error(`the simulation takes more than ${realMs} ms of real time`));
         try {
@@ -91,12 +94,32 @@ export class VirtualLoop implements Clock {
         } catch (error) {
           this.fail(error);
         }
-        if (this.#failure !== undefined) return reject(this.#failure.error as Error);
+        const failure = this.#failure;
+        if (failure !== undefined) return this.#drain(() => reject(failure.error as Error));
         nextRealTurn(turn);
       };
       // Microtasks and ticks run to their end between two turns of the real loop.
       nextRealTurn(turn);
     });
+  }
+
+  /**
+   * Runs what is due now before `done`: state that outlives the run, such as that of the scheduler of this thread, waits for turns
+   * that were promised. Errors come too late.
+   */
+  #drain(done: () => void): void {
+    let left = maxDrained;
+    const turn = () => {
+      const task = this.#tasks.take();
+      if (task === undefined || task.due > this.#time || left-- === 0) return done();
+      try {
+        task.run?.();
+      } catch {
+        // The outcome of the run is decided.
+      }
+      nextRealTurn(turn);
+    };
+    turn();
   }
 
   #runNext(): void {

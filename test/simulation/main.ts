@@ -1,0 +1,114 @@
+// npm run simulate [-- --seeds=1000 --first=1 --seed=N --jobs=N --twice --defect=NAME]: runs the project's own world from seeds, in
+// parallel processes. Exits with status 1 when a run fails, which is then reduced and printed.
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { SimulationError } from '../../src/server/harness/index.ts';
+import { runWorld, shrinkRun } from '../../src/server/harness/simulation/simulate.ts';
+import { soakWorld } from './soak-world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    first: { type: 'string', default: '1' },
+    /** One seed, with the end of its trace. */
+    seed: { type: 'string' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    /** Runs each seed twice and compares the digests. */
+    twice: { type: 'boolean', default: false },
+    /** Prints the first seed that fails, and nothing else. */
+    find: { type: 'boolean', default: false },
+    worker: { type: 'boolean', default: false },
+  },
+});
+
+/** What a worker tells of a seed. */
+interface Told {
+  readonly seed: number;
+  readonly requests: number;
+  /** In one line; absent when everything held. */
+  readonly failure?: string;
+}
+
+async function runSeed(seed: number): Promise<Told> {
+  const run = await runWorld(seed, soakWorld());
+  const { requests, failures, digest } = run;
+  const [first] = failures;
+  if (first !== undefined) return { seed, requests, failure: `${first.rule}: ${first.message}` };
+  if (!values.twice) return { seed, requests };
+  const again = await runWorld(seed, soakWorld());
+  if (again.digest === digest) return { seed, requests };
+  const line = run.trace.find((text, i) => text !== again.trace[i]);
+  return { seed, requests, failure: `another run of the seed differs, first in: ${line}` };
+}
+
+/** Runs the seeds that the parent sends, one after the other. */
+function work(): void {
+  process.on('message', (seed: number) => {
+    runSeed(seed).then(
+      (told) => process.send?.(told),
+      (error: Error) => process.send?.({ seed, requests: 0, failure: error.stack } satisfies Told),
+    );
+  });
+}
+
+/** Runs all seeds in several processes. Resolves to what failed; with `--find` at the first failure. */
+function runAll(first: number, seeds: number): Promise<readonly Told[]> {
+  const began = performance.now();
+  const failed: Told[] = [];
+  let [next, done, requests] = [first, 0, 0];
+  const workers: ChildProcess[] = [];
+  return new Promise((resolve) => {
+    const end = () => {
+      for (const worker of workers) worker.kill();
+      resolve(failed.sort((a, b) => a.seed - b.seed));
+    };
+    const give = (worker: ChildProcess) => {
+      if (next < first + seeds) worker.send(next++);
+    };
+    const take = (worker: ChildProcess, told: Told) => {
+      done++;
+      requests += told.requests;
+      if (told.failure !== undefined) failed.push(told);
+      if (!values.find) report(done, seeds, requests, failed, performance.now() - began);
+      if (done === seeds || (values.find && told.failure !== undefined)) end();
+      else give(worker);
+    };
+    for (let i = 0; i < Math.min(Number(values.jobs), seeds); i++) {
+      const worker = fork(fileURLToPath(import.meta.url), ['--worker', ...(values.twice ? ['--twice'] : [])]);
+      worker.on('message', (told: Told) => take(worker, told));
+      workers.push(worker);
+      give(worker);
+    }
+  });
+}
+
+/** The progress: rewrites its line on a terminal, otherwise one line for each tenth. */
+function report(done: number, all: number, requests: number, failed: readonly Told[], ms: number): void {
+  const line = `${done} of ${all} seeds, ${requests} requests, ${failed.length} failed, ${(ms / 1_000).toFixed(0)} s`;
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}${done === all ? '\n' : ''}`);
+  else if (done === all || Math.floor((10 * done) / all) > Math.floor((10 * (done - 1)) / all)) console.log(line);
+}
+
+if (values.worker) work();
+else if (values.seed === undefined) {
+  const failed = await runAll(Number(values.first), Number(values.seeds));
+  if (values.find)
+    console.log(failed[0] === undefined ? 'none' : `${failed[0].seed} ${failed[0].failure?.slice(0, 160)}`);
+  else for (const { seed, failure } of failed.slice(0, 10)) console.log(`seed ${seed}: ${failure}`);
+  const [first] = failed;
+  if (first !== undefined && !values.find) await show(first.seed);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+} else await show(Number(values.seed));
+
+/** Runs a seed, and when it fails reduces it and prints it. */
+async function show(seed: number): Promise<void> {
+  const run = await runWorld(seed, soakWorld());
+  console.log(`seed ${seed}: ${run.requests} requests, ${run.revision} revisions, digest ${run.digest}`);
+  if (run.failures.length === 0) return;
+  const smallest = await shrinkRun(run, soakWorld);
+  console.log(new SimulationError(smallest).message);
+  for (const line of smallest.trace.slice(-60)) console.log(line.slice(0, 240));
+  process.exitCode = 1;
+}

@@ -48,7 +48,7 @@ function work(): void {
   process.on('message', (seed: number) => {
     runSeed(seed).then(
       (told) => process.send?.(told),
-      (error: Error) => process.send?.({ seed, requests: 0, failure: error.stack } satisfies Told),
+      (error: Error) => process.send?.({ seed, requests: 0, failure: error.stack ?? error.message } satisfies Told),
     );
   });
 }

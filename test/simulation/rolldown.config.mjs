@@ -24,7 +24,7 @@ export default defineConfig({
   output: {
     dir: name === undefined ? 'dist/simulation' : `dist/simulation-${name}`,
     format: 'esm',
-    sourcemap: true,
+    sourcemap: name === undefined,
     chunkFileNames: '[name].js',
   },
 });

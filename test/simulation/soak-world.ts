@@ -1,5 +1,5 @@
 import type { SimulatedContext, SimulatedOperation, SimulatedWorld } from '../../src/server/harness/index.ts';
-import { type ApiObject, startController } from '../../src/server/index.ts';
+import { type ApiObject, type Clock, startController } from '../../src/server/index.ts';
 
 /*
  * The world in which the project tests itself: clients write and read a few config maps and custom objects, and two processes
@@ -74,6 +74,8 @@ const objectOf = (
 
 const knownBy = ({ memory }: SimulatedContext, key: string) => memory.get(key) as ApiObject | undefined;
 
+const clockPause = (clock: Clock, ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
+
 /** Remembers what a request has returned. */
 async function remember(context: SimulatedContext, { key }: Target, request: Promise<ApiObject>): Promise<void> {
   context.memory.set(key, await request);
@@ -134,18 +136,23 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
   watch: async (context) => {
     const { client, clock, random } = context;
     const { place } = targetOf(context);
-    const { metadata } = await client.list(place);
+    const selected = random.chance(0.5) ? { labelSelector: `tier=${random.pick(tiers)}` } : {};
+    const { metadata } = await client.list(place, selected);
+    // Some begin in the past.
+    await clockPause(clock, random.integer(random.pick([1, 2_000])));
     const stopping = new AbortController();
     clock.after(random.integer(5_000), () => stopping.abort());
     const { resourceVersion } = metadata;
-    const watch = await client.watch(place, { resourceVersion, allowWatchBookmarks: true, signal: stopping.signal });
-    for await (const { type } of watch) if (type === 'BOOKMARK' && random.chance(0.1)) break;
+    const options = { ...selected, resourceVersion, allowWatchBookmarks: true, signal: stopping.signal };
+    for await (const { type } of await client.watch(place, options)) {
+      if (type === 'BOOKMARK' && random.chance(0.1)) break;
+    }
   },
 };
 
 /** Follows the objects of a kind, and writes down how it sees them. */
 const follower =
-  ({ apiVersion, kind, id }: (typeof kinds)[number], seen: Map<string, Map<string, string>>) =>
+  ({ apiVersion, kind, resource, id }: (typeof kinds)[number], seen: Map<string, Map<string, string>>) =>
   ({ client, clock, random, log }: SimulatedContext): void => {
     const versions = new Map<string, string>();
     seen.set(id, versions);
@@ -155,10 +162,16 @@ const follower =
       random,
       log,
       kind: { apiVersion, kind },
+      firstBackoffMs: 500,
+      // Takes time, and fails while no server is reached. The object is read again and must not be older.
       reconcile: async ({ namespace, name }, { object }) => {
         const key = `${namespace}/${name}`;
-        if (object === undefined) versions.delete(key);
-        else versions.set(key, object.metadata?.resourceVersion ?? '');
+        if (object === undefined) {
+          versions.delete(key);
+          return;
+        }
+        await client.list({ apiVersion, resource, namespace }, { limit: 1 });
+        versions.set(key, object.metadata?.resourceVersion ?? '');
       },
     });
   };

@@ -1,37 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { SimulatedWorld } from '../../src/server/harness/index.ts';
 import { runWorld } from '../../src/server/harness/simulation/simulate.ts';
+import { plants } from '../torture/plants.ts';
 import { soakWorld } from './soak-world.ts';
 
-const real = performance.now.bind(performance);
-it('probe', async () => {
-  for (const seed of (process.env['SEEDS'] ?? '1,2,3').split(',').map(Number)) {
-    const begin = real();
-    const a = await runWorld(seed, soakWorld());
-    const middle = real();
-    const b = await runWorld(seed, soakWorld());
-    console.log(
-      seed,
-      a.digest.slice(0, 12),
-      a.digest === b.digest,
-      a.requests,
-      a.revision,
-      Math.round(a.time),
-      a.plan.faults.length,
-      a.failures.slice(0, 3),
-      Math.round(middle - begin),
-      Math.round(real() - middle),
-    );
-    if (a.digest !== b.digest) {
-      const at = a.trace.findIndex((line, i) => line !== b.trace[i]);
-      console.log(a.trace.slice(at - 3, at + 3).join('\n'), '\n----\n', b.trace.slice(at - 3, at + 3).join('\n'));
-    }
-    if (a.failures.length > 0)
-      console.log(
-        a.trace
-          .slice(-Number(process.env['TRACE'] ?? 15))
-          .map((l) => l.slice(0, 300))
-          .join('\n'),
-      );
+const root = join(import.meta.dirname, '../..');
+
+it('Everything holds in a run, another run of its seed is the same byte for byte, and that of another seed differs', async () => {
+  const [run, again, other] = [
+    await runWorld(1, soakWorld()),
+    await runWorld(1, soakWorld()),
+    await runWorld(2, soakWorld()),
+  ];
+  expect([...run.failures, ...other.failures]).toEqual([]);
+  expect(again.trace).toEqual(run.trace);
+  expect(again.digest).toBe(run.digest);
+  expect(other.digest).not.toBe(run.digest);
+});
+
+it.each(['lost-update', 'missing-event'])('A store with the defect %s is found', async (name) => {
+  const plant = plants[name];
+  const defect: SimulatedWorld['defect'] = (store, { integer, pick }) =>
+    plant?.(store, { integer, pick, chance: (of) => integer(of) === 0, shuffled: (items) => [...items] }) ?? store;
+  const rules = new Set<string>();
+  for (let seed = 1; seed <= 20 && rules.size === 0; seed++) {
+    const { failures } = await runWorld(seed, soakWorld({ defect }));
+    for (const { rule } of failures) rules.add(rule);
   }
-  expect(1).toBe(1);
+  expect([...rules]).not.toEqual([]);
+});
+
+it('Every defect of defects.json is in one place of the sources', () => {
+  const defects = JSON.parse(readFileSync(join(root, 'test/simulation/defects.json'), 'utf8')) as {
+    readonly [name: string]: { readonly file: string; readonly correct: string };
+  };
+  const misplaced = Object.entries(defects).filter(
+    ([, { file, correct }]) => readFileSync(join(root, file), 'utf8').split(correct).length !== 2,
+  );
+  expect(misplaced.map(([name]) => name)).toEqual([]);
+  expect(Object.keys(defects).length).toBeGreaterThanOrEqual(12);
 });

@@ -22,8 +22,13 @@ it('Everything holds in a run, another run of its seed is the same byte for byte
 
 it.each(['lost-update', 'missing-event'])('A store with the defect %s is found', async (name) => {
   const plant = plants[name];
-  const defect: SimulatedWorld['defect'] = (store, { integer, pick }) =>
-    plant?.(store, { integer, pick, chance: (of) => integer(of) === 0, shuffled: (items) => [...items] }) ?? store;
+  const defect: SimulatedWorld['defect'] = (store, random) =>
+    plant?.(store, {
+      integer: (below) => random.integer(below),
+      pick: (items) => random.pick(items),
+      chance: (of) => random.integer(of) === 0,
+      shuffled: (items) => [...items],
+    }) ?? store;
   const rules = new Set<string>();
   for (let seed = 1; seed <= 20 && rules.size === 0; seed++) {
     const { failures } = await runWorld(seed, soakWorld({ defect }));

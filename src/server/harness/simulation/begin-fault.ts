@@ -29,9 +29,10 @@ const begin: {
   readonly [name in SimulatedFaultName]: (fault: SimulatedFault, targets: FaultTargets) => End | Promise<End>;
 } = {
   crash: (fault, targets) => {
-    const { crash, start } = startableOf(fault, targets);
-    crash();
-    return start;
+    const target = targets.servers.get(fault.of ?? '') ?? callerOf(fault, targets);
+    target.crash();
+    // Another crash may have ended in the meantime.
+    return () => (target.process.killed ? target.start() : undefined);
   },
   pause: (fault, targets) => {
     const process = processOf(fault, targets);
@@ -111,15 +112,6 @@ function callerOf({ of = '' }: SimulatedFault, { callers }: FaultTargets): Calle
 
 const processOf = (fault: SimulatedFault, targets: FaultTargets): SimulatedProcess =>
   (targets.servers.get(fault.of ?? '') ?? callerOf(fault, targets)).process;
-
-function startableOf(fault: SimulatedFault, targets: FaultTargets): { crash(): void; start(): unknown } {
-  const target = targets.servers.get(fault.of ?? '') ?? callerOf(fault, targets);
-  return {
-    crash: () => target.crash(),
-    // Another crash may have ended in the meantime.
-    start: () => (target.process.killed ? target.start() : undefined),
-  };
-}
 
 /** Begins a fault. Resolves to what ends it. @throws Error for a target that does not exist */
 export async function beginFault(fault: SimulatedFault, targets: FaultTargets): Promise<() => Promise<void>> {

@@ -53,7 +53,7 @@ export class StoreLink {
     const { store, process } = options;
     this.#options = options;
     process.whenKilled(() => {
-      for (const { end } of [...this.#watches]) end();
+      for (const watch of [...this.#watches]) watch.end();
     });
     this.#requests = this.#channel();
     this.#answers = this.#channel();
@@ -131,7 +131,7 @@ export class StoreLink {
           (value) => answer(() => resolve(value)),
           (error: Error) => answer(() => reject(error)),
         );
-      this.#requests.send(() => whenLed(carryOut));
+      this.#requests.send(() => whenLed(() => void carryOut()));
     });
     this.#calls.add(call);
     const end = () => this.#calls.delete(call);

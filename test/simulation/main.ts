@@ -1,4 +1,4 @@
-// npm run simulate [-- --seeds=1000 --first=1 --seed=N --jobs=N --twice --defect=NAME]: runs the project's own world from seeds, in
+// npm run simulate [-- --seeds=1000 --first=1 --seed=N --jobs=N --twice --hour]: runs the project's own world from seeds, in
 // parallel processes. Exits with status 1 when a run fails, which is then reduced and printed.
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SimulationError } from '../../src/server/harness/index.ts';
 import { runWorld, shrinkRun } from '../../src/server/harness/simulation/simulate.ts';
+import { hourWorld } from './hour-world.ts';
 import { soakWorld } from './soak-world.ts';
 
 const { values } = parseArgs({
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
     /** Runs each seed twice and compares the digests. */
     twice: { type: 'boolean', default: false },
+    /** Measures a simulated hour of three servers with all controllers. */
+    hour: { type: 'boolean', default: false },
     /** Prints the first seed that fails, and nothing else. */
     find: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
@@ -92,6 +95,7 @@ function report(done: number, all: number, requests: number, failed: readonly To
 }
 
 if (values.worker) work();
+else if (values.hour) await measureHour();
 else if (values.seed === undefined) {
   const failed = await runAll(Number(values.first), Number(values.seeds));
   if (values.find)
@@ -101,6 +105,15 @@ else if (values.seed === undefined) {
   if (first !== undefined && !values.find) await show(first.seed);
   process.exitCode = failed.length > 0 ? 1 : 0;
 } else await show(Number(values.seed));
+
+/** Runs an hour of three servers whose controllers carry out deployments that are scaled every ten seconds. */
+async function measureHour(): Promise<void> {
+  const began = performance.now();
+  const { requests, revision, time, failures } = await runWorld(1, hourWorld);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  console.log(`${Math.round(time / 1_000)} s of the world, ${requests} requests, ${revision} revisions: ${seconds} s`);
+  for (const { rule, message } of failures) console.log(`${rule}: ${message}`);
+}
 
 /** Runs a seed, and when it fails reduces it and prints it. */
 async function show(seed: number): Promise<void> {

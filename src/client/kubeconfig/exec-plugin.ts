@@ -191,7 +191,11 @@ function outputOf(plugin: ExecPlugin, env: NodeJS.ProcessEnv, info: string, inte
     child.stdout?.on('data', (chunk: Uint8Array) => {
       size += chunk.length;
       if (size <= maxOutput) chunks.push(chunk);
-      else child.kill();
+      else {
+        child.kill();
+        // Programs that the plugin has started may hold the pipe.
+        child.stdout?.destroy();
+      }
     });
     child.once('error', (error: NodeJS.ErrnoException) => {
       const hint = installHint === undefined ? '' : `\n\n${installHint}`;

@@ -36,13 +36,13 @@ describe('several kubeconfigs', () => {
     const first = file('a', `contexts:\n- { name: x, context: { cluster: one } }\n`);
     const second = file(
       'b',
-      `contexts:\n- { name: x, context: { cluster: two } }\n- { name: y, context: {} }\ncurrent-context: y\n`,
+      `contexts:\n- { name: x, context: { cluster: two } }\n- { name: z, context: {} }\ncurrent-context: z\n`,
     );
     const env = { KUBECONFIG: [first, join(folder, 'missing'), second, first].join(delimiter) };
     const { contexts, currentContext, files } = await readKubeconfig({ env });
     expect(contexts.get('x')?.fields).toEqual({ cluster: 'one' });
-    expect([...contexts.keys()].sort()).toEqual(['x', 'y']);
-    expect([currentContext, files]).toEqual(['y', [first, second]]);
+    expect([...contexts.keys()].sort()).toEqual(['x', 'z']);
+    expect([currentContext, files]).toEqual(['z', [first, second]]);
   });
 
   it('come from the home folder without the variable, and from one file that must exist when it is named', async () => {

@@ -74,7 +74,7 @@ class LineReader implements ParsedLine {
     if (key === undefined) throw new FlagError(`unknown flag: --${name}`);
     const given = value ?? this.#table[key]?.bare ?? this.#line[this.#next++];
     if (given === undefined) throw new FlagError(`flag needs an argument: --${name}`);
-    this.#set(key, given, `--${name}`);
+    this.#set(key, given);
   }
 
   /** Several letters may share a dash; the last one may have a value, with or without `=`. */
@@ -85,24 +85,25 @@ class LineReader implements ParsedLine {
       const key = this.#byLetter.get(letter);
       if (key === undefined) throw new FlagError(`unknown shorthand flag: ${quoteLetter(letter)} in -${rest}`);
       const flag = this.#table[key] as Flag<unknown>;
-      const shown = `-${letter}, --${nameOfKey(key)}`;
       if (flag.bare !== undefined && !(rest.length > 2 && rest.charAt(1) === '=')) {
-        this.#set(key, flag.bare, shown);
+        this.#set(key, flag.bare);
         rest = rest.slice(1);
         continue;
       }
       const value = rest.length > 1 ? rest.slice(1).replace(/^=(?=.)/, '') : this.#line[this.#next++];
       if (value === undefined) throw new FlagError(`flag needs an argument: ${quoteLetter(letter)} in -${rest}`);
-      this.#set(key, value, shown);
+      this.#set(key, value);
       rest = '';
     }
   }
 
-  #set(key: string, text: string, shown: string): void {
+  #set(key: string, text: string): void {
+    const flag = this.#table[key];
     try {
-      this.values[key] = this.#table[key]?.type.parse(text, this.values[key], !this.set.has(key));
+      this.values[key] = flag?.type.parse(text, this.values[key], !this.set.has(key));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
+      const shown = `${flag?.short === undefined ? '' : `-${flag.short}, `}--${nameOfKey(key)}`;
       throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${shown}" flag: ${why}`);
     }
     this.set.add(key);

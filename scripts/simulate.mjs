@@ -44,4 +44,4 @@ if (defects !== undefined) {
   process.exit(missed.length === 0 ? 0 : 1);
 }
 bundle(undefined);
-process.exit(run('simulation', 'dist/simulation/main.js', flags));
+process.exit(await run({ name: 'simulation', script: 'dist/simulation/main.js', args: flags }));

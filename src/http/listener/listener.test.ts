@@ -219,7 +219,9 @@ describe('over HTTP/1.1 and HTTP/2', () => {
     const post = { ':path': configMaps, ':method': 'POST', ...headers };
     const stream = session.request({ ...post, expect: '100-continue' });
     await once(stream, 'continue');
-    const [created] = (await Promise.all([once(stream, 'response'), stream.end(body)]))[0];
+    const answered = once(stream, 'response');
+    stream.end(body);
+    const [created] = await answered;
     expect(created[':status']).toBe(201);
     expect((await get2(session, configMaps, { ...headers, expect: 'more' })).status).toBe(417);
     const [connected] = await once(session.request({ ':method': 'CONNECT', ':authority': 'x' }), 'response');

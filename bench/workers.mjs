@@ -1,4 +1,4 @@
-// What workers bring: node bench/workers.mjs [--objects=5000] [--seconds=2]
+// What workers bring: node bench/workers.mjs [--objects=5000] [--seconds=2] [--only=TEXT]
 // Measures the CPU time of an operation with one process and with two, and computes rates for more cores from that.
 import { readdirSync, readFileSync } from 'node:fs';
 import { computedBy } from './computed.mjs';
@@ -8,6 +8,7 @@ const option = (/** @type {string} */ name, /** @type {number} */ value) =>
   Number(process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split('=')[1] ?? value);
 const objects = option('objects', 5_000);
 const seconds = option('seconds', 2);
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length) ?? '';
 const size = 2_300;
 
 const object = `${configMaps}/obj-0000042`;
@@ -77,6 +78,7 @@ const servers = [await start(1), await start(2)];
 /** @type {{ [name: string]: Awaited<ReturnType<typeof measure>>[] }} */
 const rows = {};
 for (const [name, job] of Object.entries(jobs)) {
+  if (!name.includes(only)) continue;
   // The first round is the warm-up. Of the others the cheapest counts: everything that disturbs makes it dearer.
   for (let round = 0; round < 3; round++) {
     for (const [i, measured] of servers.entries()) {

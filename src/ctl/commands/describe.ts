@@ -116,7 +116,7 @@ function eventsText(events: readonly JsonObject[], now: number): string {
       ];
     });
   const table = [['Type', 'Reason', 'Age', 'From', 'Message'], ['----', '------', '----', '----', '-------'], ...rows];
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...table.map((row) => (row[i] ?? '').length)));
+  const widths = [0, 1, 2, 3].map((i) => table.reduce((longest, row) => Math.max(longest, (row[i] ?? '').length), 0));
   const lines = table.map(
     (row) => `  ${row.map((cell, i) => (i < 4 ? cell.padEnd((widths[i] ?? 0) + 2) : cell)).join('')}\n`,
   );

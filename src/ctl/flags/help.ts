@@ -35,7 +35,7 @@ function exampleText(program: string, { title, lines }: Command['examples'][numb
 
 /** The names and summaries of commands, one a line. */
 export function commandList(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length), 11);
+  const width = commands.reduce((longest, { name }) => Math.max(longest, name.length), 11);
   return commands.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}\n`).join('');
 }
 

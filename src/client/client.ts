@@ -27,10 +27,10 @@ export interface Client extends PlaceClient {
   observe(observer: ObjectObserver): () => void;
   /** Reads the log of a container. */
   log(pod: ObjectKey, options?: LogOptions): Promise<ContainerLog>;
-  /** Runs a command in a container. Requires a transport with upgrades, such as `httpsTransport`. */
+  /** Runs a command in a container. Requires a transport with WebSockets, such as `httpsTransport`. */
   exec(pod: ObjectKey, options: ExecOptions): Promise<RemoteCommand>;
-  /** Attaches to the main process of a container. Requires a transport with upgrades, such as `httpsTransport`. */
+  /** Attaches to the main process of a container. Requires a transport with WebSockets, such as `httpsTransport`. */
   attach(pod: ObjectKey, options?: AttachOptions): Promise<RemoteCommand>;
-  /** Opens one connection to a TCP port of a pod. Requires a transport with upgrades, such as `httpsTransport`. */
+  /** Opens one connection to a TCP port of a pod. Requires a transport with WebSockets, such as `httpsTransport`. */
   portForward(pod: ObjectKey, port: number, options?: { readonly signal?: Signal }): Promise<ForwardedPort>;
 }

@@ -16,7 +16,7 @@ import type { ItemOptions, ListOptions, ObjectList } from './kinds/place-client.
 import { remoteCommand } from './streams/command.ts';
 import { forwardedPort } from './streams/forwarded-port.ts';
 import { containerLog, podPlace, streamParameters } from './streams/pods.ts';
-import { openWebSocket } from './streams/web-socket.ts';
+import { utf8 } from './transport/bytes.ts';
 import { discard, failure, readAll, readJson } from './transport/response.ts';
 import type { ClientRequest, ClientResponse, Signal } from './transport/transport.ts';
 import { followWatch } from './transport/watch.ts';
@@ -157,7 +157,7 @@ async function send<T>(
       ...(accept === undefined ? {} : { accept }),
       ...(body === undefined ? {} : { 'content-type': body.type }),
     },
-    ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body.value)) }),
+    ...(body === undefined ? {} : { body: utf8(JSON.stringify(body.value)) }),
     ...aborted(signal),
   });
   return read(response).catch((error: unknown) => {
@@ -174,9 +174,11 @@ function streamsOver(
   type Kind = keyof typeof streamProtocols;
   const open = async (kind: Kind, pod: ObjectKey, subresource: string, query: Query, signal: Signal | undefined) => {
     const url = urlOf(podPlace(pod, subresource), query);
+    const { webSocket } = transport;
+    if (webSocket === undefined) throw new StatusError(501, 'NotImplemented', noConnections);
     try {
       const protocols = streamProtocols[kind];
-      return await openWebSocket(transport, { url, headers: baseHeaders, protocols, ...aborted(signal) });
+      return await webSocket({ url, headers: baseHeaders, protocols, ...aborted(signal) });
     } catch (error) {
       throw unreachable(error);
     }
@@ -196,6 +198,9 @@ function streamsOver(
       forwardedPort(await open('port', pod, 'portforward', { ports: port }, signal), port),
   };
 }
+
+const noConnections =
+  'the transport has no connections: commands, attached containers and forwarded ports require httpsTransport';
 
 interface Query {
   readonly [name: string]: string | number | boolean | readonly string[] | undefined;

@@ -1,6 +1,7 @@
 import { type JsonObject, StatusError } from '../../meta/index.ts';
+import { joined, utf8 } from '../transport/bytes.ts';
 import { statusFailure } from '../transport/response.ts';
-import type { WebSocket } from './web-socket.ts';
+import type { MessageSocket } from '../transport/transport.ts';
 
 /** A piece of output of a command. */
 export interface CommandOutput {
@@ -34,7 +35,7 @@ export interface RemoteCommand extends AsyncIterable<CommandOutput> {
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 
 /** A command over a WebSocket with one of the protocols for commands. */
-export function remoteCommand(socket: WebSocket): RemoteCommand {
+export function remoteCommand(socket: MessageSocket): RemoteCommand {
   let exited: (code: number) => void = () => {};
   let failed: (error: unknown) => void = () => {};
   const exitCode = new Promise<number>((resolve, reject) => {
@@ -44,7 +45,7 @@ export function remoteCommand(socket: WebSocket): RemoteCommand {
   // A caller that only reads the output gets the error there.
   exitCode.catch(() => {});
   const send = (channel: number, data: Uint8Array | string) =>
-    socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(data as Uint8Array)]));
+    socket.send(joined([Uint8Array.of(channel), typeof data === 'string' ? utf8(data) : data]));
   async function* outputs(): AsyncGenerator<CommandOutput> {
     try {
       for await (const message of socket.messages) {

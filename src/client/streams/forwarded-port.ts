@@ -1,5 +1,6 @@
 import { StatusError } from '../../meta/index.ts';
-import type { WebSocket } from './web-socket.ts';
+import { joined, utf8 } from '../transport/bytes.ts';
+import type { MessageSocket } from '../transport/transport.ts';
 
 /** A connection to a port of a pod. */
 export interface ForwardedPort {
@@ -17,7 +18,7 @@ const channels = { data: 0, error: 1 } as const;
 const headLength = 2;
 
 /** A connection over a WebSocket with the protocol for forwarded ports. */
-export function forwardedPort(socket: WebSocket, port: number): ForwardedPort {
+export function forwardedPort(socket: MessageSocket, port: number): ForwardedPort {
   async function* received(): AsyncGenerator<Uint8Array> {
     const heads = new Set<number>([channels.data, channels.error]);
     try {
@@ -34,7 +35,7 @@ export function forwardedPort(socket: WebSocket, port: number): ForwardedPort {
   }
   return {
     received: received(),
-    send: (data) => socket.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(data as Uint8Array)])),
+    send: (data) => socket.send(joined([Uint8Array.of(channels.data), typeof data === 'string' ? utf8(data) : data])),
     close: () => socket.close(),
   };
 }

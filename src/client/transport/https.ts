@@ -2,7 +2,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { throughProxy } from './proxy.ts';
-import type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
+import type { ClientRequest, ClientResponse, SocketRequest, Transport } from './transport.ts';
+import { openWebSocket, type UpgradedConnection } from './web-socket.ts';
 
 export interface HttpsOptions {
   /**
@@ -31,7 +32,7 @@ export interface HttpsOptions {
 /** Sends requests over TLS and HTTP/1.1, on connections that are kept alive until `close`. */
 export function httpsTransport(
   options: HttpsOptions,
-): Transport & Required<Pick<Transport, 'upgrade'>> & { close(): void } {
+): Transport & Required<Pick<Transport, 'webSocket'>> & { close(): void } {
   const { ca, certificate, serverName, skipVerify = false, token, authorization, proxy, headers: own } = options;
   const url = new URL(options.server);
   const isSecure = url.protocol === 'https:';
@@ -84,7 +85,8 @@ export function httpsTransport(
       sent.end(request.body);
     });
   };
-  return Object.assign(transport, { upgrade, close: () => agent.destroy() });
+  const webSocket = (request: SocketRequest) => openWebSocket(upgrade, request);
+  return Object.assign(transport, { webSocket, close: () => agent.destroy() });
 }
 
 const responseOf = (response: IncomingMessage): ClientResponse => ({

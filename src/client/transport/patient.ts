@@ -37,8 +37,8 @@ export function patientTransport(transport: Transport, options: PatientOptions =
       await wait(seconds * 1000);
     }
   };
-  const { upgrade } = transport;
-  return Object.assign(patient, upgrade === undefined ? {} : { upgrade });
+  const { webSocket } = transport;
+  return Object.assign(patient, webSocket === undefined ? {} : { webSocket });
 }
 
 function retryAfter({ status, headers }: ClientResponse): number | undefined {

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type Status, type StatusDetails, StatusError } from '../../meta/index.ts';
+import { joined, textOf } from './bytes.ts';
 import type { ClientResponse } from './transport.ts';
 
 /** Reads the body as text. */
 export async function readAll(response: ClientResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return textOf(joined(chunks));
 }
 
 /** Reads the text of a successful response. @throws StatusError of a failed one */

@@ -19,24 +19,34 @@ export interface ClientResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A connection that was upgraded to another protocol. */
-export interface UpgradedConnection {
-  /** The headers of the response with status 101, by lower-case name. */
-  readonly headers: { readonly [name: string]: string };
-  /** The bytes from the server; iterable once. Rejects when the connection is lost. */
-  readonly received: AsyncIterable<Uint8Array>;
+/** The client side of a WebSocket (RFC 6455) whose messages are binary. */
+export interface MessageSocket {
+  /** The subprotocol that the server selected. */
+  readonly protocol: string;
+  /** The messages of the server; iterable once. Ends when the server closes. Rejects when the connection is lost. */
+  readonly messages: AsyncIterable<Uint8Array>;
   /** Resolves when the connection accepts more data. */
-  send(bytes: Uint8Array): Promise<void>;
+  send(message: Uint8Array): Promise<void>;
   /** Closes the connection. Idempotent. */
   close(): void;
+}
+
+export interface SocketRequest {
+  /** Path and query. */
+  readonly url: string;
+  /** By lower-case name. */
+  readonly headers: { readonly [name: string]: string };
+  /** The offered subprotocols in order of preference. */
+  readonly protocols: readonly string[];
+  readonly signal?: Signal;
 }
 
 /** Sends requests. Rejects when there is no response. */
 export interface Transport {
   (request: ClientRequest): Promise<ClientResponse>;
   /**
-   * Sends a request to upgrade the connection; resolves to the response when the server rejects it. Absent when the
-   * transport has no connections, as within one process.
+   * Opens a WebSocket. Absent when the transport has no connections, as within one process.
+   * @throws StatusError of the server when it rejects the WebSocket
    */
-  readonly upgrade?: (request: ClientRequest) => Promise<UpgradedConnection | ClientResponse>;
+  readonly webSocket?: (request: SocketRequest) => Promise<MessageSocket>;
 }

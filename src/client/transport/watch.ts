@@ -1,6 +1,7 @@
 import type { Json } from '../../meta/index.ts';
 import { StatusError } from '../../meta/index.ts';
 import type { TypedObject } from '../kinds/kind.ts';
+import { joined, textOf } from './bytes.ts';
 import { failure, readAll, statusFailure } from './response.ts';
 import type { ClientResponse } from './transport.ts';
 
@@ -69,7 +70,7 @@ class Lines {
     let start = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
       const last = chunk.subarray(start, end);
-      const line = textOf(this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]));
+      const line = textOf(this.#parts.length === 0 ? last : joined([...this.#parts, last]));
       this.#parts = [];
       start = end + 1;
       if (line.trim() !== '') yield line;
@@ -77,6 +78,3 @@ class Lines {
     if (start < chunk.length) this.#parts.push(chunk.subarray(start));
   }
 }
-
-const textOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, length).toString();

@@ -8,6 +8,7 @@ import {
   createClient,
   patientTransport,
   readText,
+  type SocketRequest,
   type Transport,
 } from '../../client/index.ts';
 import { readOwnJson, stringifyJson } from '../../codec/index.ts';
@@ -93,7 +94,7 @@ function requestTimeoutOf({ requestTimeout }: GlobalValues): number {
 
 /** Ends each request with the signal of the command, and after the timeout if there is one. */
 function bounded(transport: Transport, timeoutMs: number, signal: AbortSignal): Transport {
-  const limited = (request: ClientRequest): ClientRequest => ({
+  const limited = <R extends Pick<ClientRequest, 'signal'>>(request: R): R => ({
     ...request,
     signal: AbortSignal.any([
       signal,
@@ -101,10 +102,10 @@ function bounded(transport: Transport, timeoutMs: number, signal: AbortSignal): 
       ...(timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)]),
     ]),
   });
-  const { upgrade } = transport;
+  const { webSocket } = transport;
   return Object.assign(
     (request: ClientRequest) => transport(limited(request)),
-    upgrade === undefined ? {} : { upgrade: (request: ClientRequest) => upgrade(limited(request)) },
+    webSocket === undefined ? {} : { webSocket: (request: SocketRequest) => webSocket(limited(request)) },
   );
 }
 
@@ -117,7 +118,7 @@ function logged(transport: Transport, verbosity: number, { stderr, clock }: Io):
     stderr.write(`${request.method} ${request.url} ${response.status} in ${clock.now() - start} ms\n`);
     return response;
   };
-  return Object.assign(log, transport.upgrade === undefined ? {} : { upgrade: transport.upgrade });
+  return Object.assign(log, transport.webSocket === undefined ? {} : { webSocket: transport.webSocket });
 }
 
 function discoverySource(client: Client, connection: Connection, { cacheDir }: GlobalValues, { home, clock }: Io) {

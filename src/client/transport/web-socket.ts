@@ -1,39 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { FrameError, FrameReader, maskedFrame, opcodes, StatusError, webSocketAccept } from '../../meta/index.ts';
-import { failure, readAll } from '../transport/response.ts';
-import type { Signal, Transport, UpgradedConnection } from '../transport/transport.ts';
+import { failure, readAll } from './response.ts';
+import type { ClientRequest, ClientResponse, MessageSocket, SocketRequest } from './transport.ts';
 
-/** The client side of a WebSocket (RFC 6455) whose messages are binary. */
-export interface WebSocket {
-  /** The subprotocol that the server selected. */
-  readonly protocol: string;
-  /** The messages of the server; iterable once. Ends when the server closes. Rejects when the connection is lost. */
-  readonly messages: AsyncIterable<Uint8Array>;
+/** A connection that was upgraded to another protocol. */
+export interface UpgradedConnection {
+  /** The headers of the response with status 101, by lower-case name. */
+  readonly headers: { readonly [name: string]: string };
+  /** The bytes from the server; iterable once. Rejects when the connection is lost. */
+  readonly received: AsyncIterable<Uint8Array>;
   /** Resolves when the connection accepts more data. */
-  send(message: Uint8Array): Promise<void>;
+  send(bytes: Uint8Array): Promise<void>;
   /** Closes the connection. Idempotent. */
   close(): void;
 }
 
-export interface WebSocketRequest {
-  /** Path and query. */
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  /** The offered subprotocols in order of preference. */
-  readonly protocols: readonly string[];
-  readonly signal?: Signal;
-}
+/** Sends a request to upgrade the connection; resolves to the response when the server rejects it. */
+export type Upgrade = (request: ClientRequest) => Promise<UpgradedConnection | ClientResponse>;
 
-/** @throws StatusError of the server when it rejects the upgrade; 501 when the transport has no connections */
-export async function openWebSocket(transport: Transport, request: WebSocketRequest): Promise<WebSocket> {
-  if (transport.upgrade === undefined) {
-    const why =
-      'the transport has no connections: commands, attached containers and forwarded ports require httpsTransport';
-    throw new StatusError(501, 'NotImplemented', why);
-  }
+/** @throws StatusError of the server when it rejects the upgrade */
+export async function openWebSocket(upgrade: Upgrade, request: SocketRequest): Promise<MessageSocket> {
   const { url, headers, protocols, signal } = request;
   const key = randomBytes(16).toString('base64');
-  const response = await transport.upgrade({
+  const response = await upgrade({
     method: 'GET',
     url,
     headers: {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
@@ -9,6 +10,7 @@ import {
   type ConnectionCounts,
   commitObserver,
   countReloads,
+  createConsole,
   createHandler,
   createInFlight,
   createMetrics,
@@ -38,6 +40,7 @@ import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { openAuthentication } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
+import { admitToConsole, allowConsole } from './access/console-access.ts';
 import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
 import { followRoles, roleChecks } from './access/rbac.ts';
@@ -349,6 +352,7 @@ function createHandlers(
   const { levels } = log;
   const own = serverHealth({ names, store, registry, others, log, isClosing: () => state.closing });
   const health = owner === undefined ? own : ownersHealth(own, owner);
+  const hasConsole = settings.console ?? settings.demo;
   const nonResource = createNonResourceHandler({
     registry,
     names,
@@ -363,6 +367,7 @@ function createHandlers(
       settings.profiling && levels !== undefined
         ? new Map([['v', observedFlag(levels, (text) => state.others()?.setLogLevels(text))]])
         : undefined,
+    console: hasConsole ? createConsole(consoleFolder(), { domain: names.domain }) : undefined,
     version: apiVersion(servedReleases(settings)),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -375,8 +380,8 @@ function createHandlers(
     random,
     metrics,
     flowControl,
-    authorize: authorization.authorize,
-    authenticate: access.authenticate,
+    authorize: hasConsole ? allowConsole(authorization.authorize) : authorization.authorize,
+    authenticate: hasConsole ? admitToConsole(access.authenticate) : access.authenticate,
     auditor,
     nodeProxy,
     aggregation,
@@ -388,6 +393,12 @@ function createHandlers(
     readYaml: (bytes, user, turns) => yaml.parse(bytes, user, turns),
   });
   return { yaml, handler, health };
+}
+
+/** The folder of the console: next to the bundle of the server, and in the output of the build for the sources. */
+function consoleFolder(): URL {
+  const bundled = new URL('../console/', import.meta.url);
+  return existsSync(new URL('files.json', bundled)) ? bundled : new URL('../../dist/console/', import.meta.url);
 }
 
 /** The counters of a server, and the state of it that its metrics show. */

@@ -13,6 +13,7 @@ import { withDeprecations } from '../openapi/deprecations.ts';
 import { createOpenApi } from '../openapi/openapi.ts';
 import type { ApiResponse } from '../types.ts';
 import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
+import type { Console } from './console.ts';
 import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
 import { serveFairnessDump } from './fairness-dumps.ts';
@@ -37,6 +38,8 @@ export interface NonResourceOptions {
   readonly flags?: RunningFlags | undefined;
   /** Absent: nothing is served below `/debug/api_priority_and_fairness`. */
   readonly flowControl?: FlowControl | undefined;
+  /** Absent: nothing is served below `/console`. */
+  readonly console?: Console | undefined;
   /** The body of `/version`. */
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
@@ -95,6 +98,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
       discovery.serve(path, call) ??
       openApi.serve(path, call) ??
       profiler?.serve(path, info.query, request.signal) ??
+      options.console?.serve(call) ??
       (flags && serveRunningFlags(flags, call)) ??
       (flowControl && serveFairnessDump(flowControl, call)) ??
       pageNotFound

@@ -23,6 +23,7 @@ export function demoObjects(names: Names): readonly DemoObject[] {
   return [
     { resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } },
     bookingDefinition(names),
+    binding(names, 'ClusterRoleBinding', 'demo:visitors', 'view'),
     ...[
       ...policy(names),
       ...workloads(names),
@@ -32,8 +33,20 @@ export function demoObjects(names: Names): readonly DemoObject[] {
   ];
 }
 
-/** The quota, limits, account, role and binding of the namespace. */
-const policy = ({ domain }: Names): DemoObject[] => [
+/** Binds a default role to the account `visitor`, whose token signs in to the console. */
+const binding = ({ domain }: Names, kind: string, name: string, role: string): DemoObject => ({
+  resource: `${kind.toLowerCase()}s`,
+  apiVersion: `rbac.authorization.${domain}/v1`,
+  kind,
+  metadata: { name },
+  fields: {
+    roleRef: { apiGroup: `rbac.authorization.${domain}`, kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name: 'visitor', namespace: demoNamespace }],
+  },
+});
+
+/** The quota, limits, accounts, role and bindings of the namespace. */
+const policy = (names: Names): DemoObject[] => [
   {
     resource: 'resourcequotas',
     apiVersion: 'v1',
@@ -49,21 +62,23 @@ const policy = ({ domain }: Names): DemoObject[] => [
     fields: { spec: { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] } },
   },
   { resource: 'serviceaccounts', apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } },
+  { resource: 'serviceaccounts', apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'visitor' } },
+  binding(names, 'RoleBinding', 'visitors', 'admin'),
   {
     resource: 'roles',
-    apiVersion: `rbac.authorization.${domain}/v1`,
+    apiVersion: `rbac.authorization.${names.domain}/v1`,
     kind: 'Role',
     metadata: { name: 'reader' },
     fields: { rules: [{ apiGroups: ['', 'apps', demoGroup], resources: ['*'], verbs: ['get', 'list', 'watch'] }] },
   },
   {
     resource: 'rolebindings',
-    apiVersion: `rbac.authorization.${domain}/v1`,
+    apiVersion: `rbac.authorization.${names.domain}/v1`,
     kind: 'RoleBinding',
     metadata: { name: 'readers' },
     fields: {
-      roleRef: { apiGroup: `rbac.authorization.${domain}`, kind: 'Role', name: 'reader' },
-      subjects: [{ apiGroup: `rbac.authorization.${domain}`, kind: 'User', name: 'jane' }],
+      roleRef: { apiGroup: `rbac.authorization.${names.domain}`, kind: 'Role', name: 'reader' },
+      subjects: [{ apiGroup: `rbac.authorization.${names.domain}`, kind: 'User', name: 'jane' }],
     },
   },
 ];

@@ -69,14 +69,15 @@ const namesServed = (domain: string): string =>
 
 /** Commands to try next: kubectl supports only the compatible domain. */
 function firstSteps(
-  { apiDomain, dataDir, tlsCertFile, demo }: ProcessSettings,
+  { apiDomain, console: hasConsole, dataDir, tlsCertFile, demo }: ProcessSettings,
   url: string,
   kubeconfigPath: string,
 ): string[] {
   if (apiDomain === compatibleDomain) {
     const use = `export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`;
     if (!demo) return [`try: ${use} && kubectl get namespaces`];
-    return ['try:', `  ${use}`, ...demoCommands.map((line) => `  ${line}`)];
+    const token = `kubectl create token visitor --namespace demo  # signs in at ${url}/console/`;
+    return ['try:', ...[use, ...demoCommands, ...(hasConsole === false ? [] : [token])].map((line) => `  ${line}`)];
   }
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
   const [authority, cert, key] = files.map(shellWord);

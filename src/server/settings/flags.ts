@@ -272,6 +272,13 @@ const flags = {
     'Whether to create example objects in the namespace `demo`: deployments, jobs, a custom resource, a quota. Without `--fake-nodes` there are three fake nodes. At the next start deleted objects are created again; modified fields stay as they are.',
   ),
 
+  console: flag(
+    'API',
+    type.optionalBoolean,
+    undefined,
+    'Whether the console is served at `/console/`, a page to look at the cluster in a browser ([console.md](console.md)). If not set, it is served with `--demo`.',
+  ),
+
   ...auditFlags,
 
   enablePriorityAndFairness: flag(

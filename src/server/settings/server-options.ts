@@ -679,6 +679,13 @@ export interface ServerOptions {
    */
   readonly demo?: boolean | undefined;
   /**
+   * Whether the console is served at `/console/`, a page to look at the cluster in a browser
+   * ([console.md](console.md)). If not set, it is served with `demo`.
+   *
+   * True or false. No default. Flag: `--console`.
+   */
+  readonly console?: boolean | undefined;
+  /**
    * Audit policy file: which requests are recorded, and in how much detail. If not set, the default policy of
    * [audit.md](audit.md) applies once a log or a webhook is configured.
    *

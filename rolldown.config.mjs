@@ -1,6 +1,7 @@
 // Bundles the server into few files: loading hundreds of modules one by one would take half of the time that it starts in.
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
+import { pageFiles } from './scripts/page-files.mjs';
 
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const external = Object.keys({ ...dependencies, ...optionalDependencies });
@@ -116,4 +117,28 @@ export const scripts = defineConfig({
   },
 });
 
-export default [modules, commonJs, scripts];
+// The page of the console. What a view needs alone, such as the editor, is a chunk of its own.
+const page = defineConfig({
+  input: { console: 'src/console/index.ts' },
+  platform: 'browser',
+  // Nothing of Node is left once unused code is removed: the plugin checks that.
+  external: /^node:/,
+  tsconfig: 'src/console/tsconfig.json',
+  treeshake: { moduleSideEffects: (id) => id.includes('node_modules') },
+  plugins: [
+    pageFiles({
+      page: 'src/console/index.html',
+      icon: 'src/console/icon.svg',
+      styles: ['node_modules/uplot/dist/uPlot.min.css', 'src/console/console.css'],
+    }),
+  ],
+  output: {
+    dir: 'dist/console',
+    format: 'esm',
+    minify: true,
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
+  },
+});
+
+export default [modules, commonJs, scripts, page];

@@ -34,10 +34,12 @@ function typesAndLint() {
     '--tsBuildInfoFile',
     state,
   ]);
+  const page = /** @type {Check} */ (['types of the console', tsc, '-p', 'src/console/tsconfig.json']);
   const files = changedFiles();
-  if (files.length === 0) return [types];
+  if (files.length === 0) return [types, page];
   return [
     types,
+    page,
     ['promises and sizes of changed files', oxlint, '--type-aware', ...files],
     ['format and lint of changed files', biome, 'check', '--error-on-warnings', '--no-errors-on-unmatched', ...files],
   ];
@@ -50,7 +52,7 @@ function changedFiles() {
     ...git('diff', '--name-only', '--diff-filter=d', base),
     ...git('ls-files', '--others', '--exclude-standard'),
   ];
-  return files.filter((file) => /\.m?[jt]s$/.test(file));
+  return files.filter((file) => /\.m?[jt]sx?$/.test(file));
 }
 
 /** @param {string[]} args @returns {string[]} the lines that git prints; none where it fails */

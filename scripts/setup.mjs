@@ -49,6 +49,7 @@ export function build() {
     'src',
     'scripts/bundle-types.mjs',
     'scripts/write-types.mjs',
+    'scripts/page-files.mjs',
     'tsconfig.json',
     'tsconfig.build.json',
     'rolldown.config.mjs',

@@ -1,0 +1,42 @@
+/** An example of a kind, from its schema: its required fields, with a value of each type. */
+import type { Json, JsonObject } from '../../meta/index.ts';
+import type { FieldPath } from '../object/paths.ts';
+import { fieldsOf, type KindSchema } from '../object/schema.ts';
+import type { Kind } from '../state/discovery.ts';
+
+/** Deeper fields are left out. */
+const maxDepth = 8;
+
+export function exampleOf(
+  { apiVersion, kind, namespaced }: Kind,
+  schema: KindSchema | undefined,
+  namespace: string,
+): JsonObject {
+  const metadata = { name: 'example', ...(namespaced ? { namespace: namespace === '' ? 'default' : namespace } : {}) };
+  const example: JsonObject = { apiVersion, kind, metadata };
+  if (schema === undefined) return example;
+  const own = fieldsOf(schema.root).map(([name]) => name);
+  const required = requiredOf(schema.root);
+  // The specification is shown even where it is not required, and so is the data of kinds without one.
+  for (const name of own.filter((field) => required.includes(field) || field === 'spec' || field === 'data')) {
+    if (!Object.hasOwn(example, name)) example[name] = exampleValue(schema, [name]);
+  }
+  return example;
+}
+
+const requiredOf = ({ required }: JsonObject): readonly string[] =>
+  Array.isArray(required) ? (required as string[]) : [];
+
+function exampleValue(kindSchema: KindSchema, path: FieldPath): Json {
+  const schema = kindSchema.at(path) ?? {};
+  const { type, default: preset, enum: choices, minimum } = schema;
+  if (preset !== undefined && type !== 'object') return preset;
+  if (Array.isArray(choices) && choices[0] !== undefined) return choices[0];
+  if (type === 'integer' || type === 'number') return typeof minimum === 'number' ? minimum : 1;
+  if (type === 'boolean') return false;
+  if (type === 'string') return 'example';
+  if (path.length >= maxDepth) return type === 'array' ? [] : {};
+  if (type === 'array') return [exampleValue(kindSchema, [...path, 0])];
+  const required = requiredOf(schema);
+  return Object.fromEntries(required.map((name) => [name, exampleValue(kindSchema, [...path, name])]));
+}

@@ -1,0 +1,5 @@
+/** The console: the page in which people look at a cluster, and change it, with their own rights. */
+import { startPage } from './page.tsx';
+
+const place = document.getElementById('page');
+if (place !== null) void startPage(place);

@@ -1,0 +1,89 @@
+/** What the user may do, asked of the server: nothing is offered that it would refuse. */
+import { useEffect, useState } from 'preact/hooks';
+import type { TypedObject } from '../../client/index.ts';
+import { currentSession, type Session } from './session.ts';
+
+/** One action on resources. */
+export interface Action {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Absent: all namespaces, or a cluster-scoped kind. */
+  readonly namespace?: string;
+  /** Absent: every object. */
+  readonly name?: string;
+}
+
+const answers = new WeakMap<Session, Map<string, Promise<boolean>>>();
+
+/** Whether the user may do something. Asked once for each action of a session. */
+export function isAllowed(session: Session, action: Action): Promise<boolean> {
+  const known = answers.get(session) ?? new Map<string, Promise<boolean>>();
+  answers.set(session, known);
+  const key = JSON.stringify(Object.entries(action).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const found = known.get(key) ?? review(session, action).catch(() => false);
+  known.set(key, found);
+  return found;
+}
+
+async function review(session: Session, action: Action): Promise<boolean> {
+  const spec = { resourceAttributes: { ...action } };
+  const { status } = await post<{ allowed?: boolean }>(session, 'SelfSubjectAccessReview', spec);
+  return status?.allowed === true;
+}
+
+/** A question about the rights of the user, with its answer. */
+interface Review<T> extends TypedObject {
+  readonly spec: object;
+  readonly status?: T;
+}
+
+function post<T>({ client, names }: Session, kind: string, spec: object): Promise<Review<T>> {
+  const apiVersion = `authorization.${names.domain}/v1`;
+  return client.create<Review<T>>({ apiVersion, resource: `${kind.toLowerCase()}s` }, { apiVersion, kind, spec });
+}
+
+/** Whether the user may do something; false until the server has answered. */
+export function useAllowed(action: Action): boolean {
+  const session = currentSession();
+  const [allowed, setAllowed] = useState(false);
+  const key = JSON.stringify(action);
+  useEffect(() => {
+    let current = true;
+    setAllowed(false);
+    void isAllowed(session, JSON.parse(key) as Action).then((answer) => {
+      if (current) setAllowed(answer);
+    });
+    return () => {
+      current = false;
+    };
+  }, [session, key]);
+  return allowed;
+}
+
+interface Rule {
+  readonly verbs: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+}
+
+interface RulesStatus {
+  readonly incomplete?: boolean;
+  readonly resourceRules?: readonly Rule[];
+}
+
+/** Tells whether a user may list the objects of a resource. */
+export type MayList = (kind: { readonly group: string; readonly resource: string }) => boolean;
+
+/** What the user may list in a namespace, by the rules that the server reports. Where they are incomplete, everything. */
+export async function readRules(session: Session, namespace: string): Promise<MayList> {
+  const spec = { namespace: namespace === '' ? 'default' : namespace };
+  const { status } = await post<RulesStatus>(session, 'SelfSubjectRulesReview', spec);
+  if (status?.incomplete === true) return () => true;
+  const rules = (status?.resourceRules ?? []).filter(({ verbs }) => has(verbs, 'list'));
+  return ({ group, resource }) =>
+    rules.some(({ apiGroups = [], resources = [] }) => has(apiGroups, group) && has(resources, resource));
+}
+
+const has = (list: readonly string[], item: string): boolean => list.includes('*') || list.includes(item);

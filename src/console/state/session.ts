@@ -1,0 +1,92 @@
+/** Who is signed in, in the memory of the page only. */
+import { signal } from '@preact/signals';
+import { type Client, createClient, fetchTransport, type Transport } from '../../client/index.ts';
+import { type Names, namesFor, StatusError } from '../../meta/index.ts';
+
+export interface Session {
+  readonly client: Client;
+  /** The transport of the client, for clients that do more. */
+  readonly transport: Transport;
+  readonly names: Names;
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+interface SelfSubjectReview {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly status?: { readonly userInfo?: { readonly username?: string; readonly groups?: readonly string[] } };
+}
+
+export const session = signal<Session | undefined>(undefined);
+
+/** Whether the last session ended because the server no longer accepted its credentials. */
+export const sessionEnded = signal(false);
+
+let domain: Promise<string> | undefined;
+
+/** The API domain of the server, which the page has to know before anybody signs in. */
+async function readDomain(): Promise<string> {
+  const response = await fetch('settings.json');
+  const settings = (await response.json()) as { readonly domain: string };
+  return settings.domain;
+}
+
+/**
+ * Signs in with a token, or without one by the client certificate of the browser.
+ * @throws StatusError 401 when the server does not accept the token, or no certificate
+ */
+export async function signIn(token: string | undefined): Promise<void> {
+  domain ??= readDomain();
+  const names = namesFor(await domain);
+  const transport = endingSession(fetchTransport(token === undefined ? {} : { token }));
+  const client = createClient({ transport, apiDomain: names.domain });
+  const apiVersion = `authentication.${names.domain}/v1`;
+  const review = await client.create<SelfSubjectReview>(
+    { apiVersion, resource: 'selfsubjectreviews' },
+    { apiVersion, kind: 'SelfSubjectReview' },
+  );
+  const { username = '', groups = [] } = review.status?.userInfo ?? {};
+  if (token === undefined && groups.includes('system:unauthenticated')) throw new StatusError(401, 'Unauthorized', '');
+  sessionEnded.value = false;
+  session.value = { client, transport, names, user: username, groups };
+}
+
+/** Forgets the session. */
+export function signOut(): void {
+  session.value = undefined;
+}
+
+/** Ends the session when a request is answered with 401. */
+const endingSession =
+  (transport: Transport): Transport =>
+  async (request) => {
+    const response = await transport(request);
+    if (response.status === 401 && session.value !== undefined) {
+      sessionEnded.value = true;
+      signOut();
+    }
+    return response;
+  };
+
+/** The session of a view, which is shown only while there is one. */
+export function currentSession(): Session {
+  const current = session.value;
+  if (current === undefined) throw new Error('nobody is signed in');
+  return current;
+}
+
+/** A client of the session with a list of the warnings in its responses. */
+export function clientWithWarnings({ transport, names }: Session): { client: Client; warnings: string[] } {
+  const warnings: string[] = [];
+  const listening: Transport = async (request) => {
+    const response = await transport(request);
+    warnings.push(...warningsOf(response.headers['warning'] ?? ''));
+    return response;
+  };
+  return { client: createClient({ transport: listening, apiDomain: names.domain }), warnings };
+}
+
+/** The texts of a `Warning` header (RFC 9111, 5.5): `299 - "text", 299 - "text"`. */
+const warningsOf = (header: string): string[] =>
+  [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));

@@ -21,7 +21,7 @@ beforeAll(async () => {
       skipAnalysisNotInRules: true,
       doNotFollow: { path: 'node_modules' },
     },
-    { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import'] },
+    { extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import'] },
   );
   modules = (result.output as ICruiseResult).modules.filter((module) => module.source.startsWith('src/'));
 }, 120_000);
@@ -153,6 +153,6 @@ function roomTable(text: string): Map<string, Set<string>> {
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? sources(path) : /\.m?[jt]s$/.test(path) ? [path] : [];
+    return entry.isDirectory() ? sources(path) : /\.m?[jt]sx?$/.test(path) ? [path] : [];
   });
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { chromiumProgram } from '../../scripts/chromium.mjs';
 import { etcdProgram } from '../../scripts/etcd.mjs';
 
 /*
@@ -28,6 +29,13 @@ export const hasProgram = (name: string, ...versionCommand: string[]): boolean =
 export function etcdPath(): string | undefined {
   const path = etcdProgram();
   meets(path !== undefined, 'put etcd 3.5.8 or newer on the PATH, or give this machine package sources that have it');
+  return path;
+}
+
+/** The path of a Chromium; undefined where there is none. */
+export function chromiumPath(): string | undefined {
+  const path = chromiumProgram();
+  meets(path !== undefined, 'put chromium on the PATH, or give this machine package sources that have it');
   return path;
 }
 

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** A browser for all pages of a test file. */
+export const startBrowser = (executablePath: string): Promise<Browser> =>
+  // A container has no user namespaces for the sandbox; the pages are the project's own.
+  chromium.launch({ executablePath, args: ['--no-sandbox'] });
+
+/** What a page did that no page may do. */
+export interface Offences {
+  /** Requests to other origins. */
+  readonly requests: string[];
+  /** Violations of the content security policy. */
+  readonly violations: string[];
+  /** Errors that nothing has caught. */
+  readonly errors: string[];
+}
+
+const offences = new WeakMap<Page, Offences>();
+
+/** Opens the console of a server in a context of its own, signed out. */
+export async function openConsole(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    locale: 'en',
+    viewport: { width: 1280, height: 800 },
+  });
+  const page = await context.newPage();
+  // The tests end those that hang.
+  page.setDefaultTimeout(Number(process.env['PWT'] ?? 60_000));
+  const found: Offences = { requests: [], violations: [], errors: [] };
+  offences.set(page, found);
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) found.requests.push(request.url());
+  });
+  page.on('pageerror', (error) => found.errors.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) found.violations.push(message.text());
+  });
+  await page.goto(`${url}/console/`);
+  return page;
+}
+
+export const offencesOf = (page: Page): Offences => offences.get(page) ?? { requests: [], violations: [], errors: [] };
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Bearer token').fill(token);
+  await page.getByRole('button', { name: 'Sign in with the token' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** Moves to an address of the console, such as `#/list/v1/pods`. */
+export const goTo = (page: Page, address: string): Promise<void> =>
+  page.evaluate((next) => {
+    location.hash = next;
+  }, address);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The serious findings of axe in a page. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // The policy of the page forbids scripts in elements, not those of the browser's own protocol.
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: loaded } = globalThis as unknown as { axe: typeof import('axe-core') };
+    const { violations } = await loaded.run(document, { resultTypes: ['violations'] });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  });
+}

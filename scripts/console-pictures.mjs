@@ -11,8 +11,8 @@ const token = 'token-for-the-pictures';
 
 /** What each picture shows. @type {readonly { name: string, address: string, ready: string, colours: 'light' | 'dark' }[]} */
 const pictures = [
-  { name: 'list', address: '#/list/v1/pods', ready: 'text=Running', colours: 'light' },
   { name: 'object', address: '#/object/apps%2Fv1/deployments/demo/web', ready: 'text=complete', colours: 'dark' },
+  { name: 'list', address: '#/list/v1/pods', ready: 'text=Completed', colours: 'light' },
 ];
 
 /** Starts a server with the demo. Resolves to its URL once it is ready. */
@@ -35,7 +35,7 @@ async function start(/** @type {string} */ folder) {
 
 /** @param {import('playwright-core').Browser} browser @param {string} url @param {typeof pictures[number]} picture */
 async function draw(browser, url, { name, address, ready, colours }) {
-  const viewport = { width: 1200, height: 680 };
+  const viewport = { width: 1200, height: 640 };
   const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: 'en', colorScheme: colours, viewport });
   const page = await context.newPage();
   await page.goto(`${url}/console/${address}`);

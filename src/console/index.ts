@@ -2,4 +2,4 @@
 import { startPage } from './page.tsx';
 
 const place = document.getElementById('page');
-if (place !== null) void startPage(place);
+if (place !== null) startPage(place);

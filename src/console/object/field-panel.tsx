@@ -4,7 +4,7 @@ import { t } from '../texts.ts';
 import type { FieldOwners } from './field-owners.ts';
 import { managersAt } from './guide.ts';
 import { type FieldPath, pathText } from './paths.ts';
-import { type KindSchema, typeText } from './schema.ts';
+import { descriptionOf, type KindSchema, typeText } from './schema.ts';
 
 export interface FieldPanelProps {
   readonly path: FieldPath;
@@ -29,7 +29,7 @@ export function FieldPanel({ path, owners, schema }: FieldPanelProps) {
           <code>{pathText(path)}</code> <span class="dim">{typeText(field)}</span>
         </p>
         <p>{managers.length > 0 ? t('ownedBy', { managers: managers.join(', ') }) : t('ownedByNobody')}</p>
-        <p class="dim">{String(field['description'] ?? t('noDescription'))}</p>
+        <p class="dim">{descriptionOf(field) || t('noDescription')}</p>
       </div>
     </Panel>
   );

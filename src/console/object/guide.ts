@@ -6,7 +6,7 @@ import type { Kind } from '../state/discovery.ts';
 import { currentSession } from '../state/session.ts';
 import { type FieldOwners, fieldOwners, ownersAt } from './field-owners.ts';
 import { type FieldPath, pathText } from './paths.ts';
-import { fieldsOf, type KindSchema, readSchema, typeText } from './schema.ts';
+import { descriptionOf, fieldsOf, type KindSchema, readSchema, typeText } from './schema.ts';
 
 /** The schema of a kind; undefined until it is read, and where there is none. */
 export function useSchema(kind: Kind): KindSchema | undefined {
@@ -51,11 +51,11 @@ export const managersAt = (owners: FieldOwners, path: FieldPath): string[] => [
 const hintOf = (name: string, field: JsonObject) => ({
   name,
   type: typeText(field),
-  description: String(field['description'] ?? ''),
+  description: descriptionOf(field),
 });
 
 function description(path: FieldPath, schema: KindSchema | undefined): string | undefined {
   const field = schema?.at(path);
   if (field === undefined || path.length === 0) return undefined;
-  return `${pathText(path)} (${typeText(field)})\n${String(field['description'] ?? '')}`;
+  return `${pathText(path)} (${typeText(field)})\n${descriptionOf(field)}`;
 }

@@ -105,6 +105,9 @@ export function typeText({ type, items, additionalProperties, format }: Schema):
   return [type, format].filter((text) => typeof text === 'string').join(', ') || 'object';
 }
 
+/** What a field means; empty: the schema does not say. */
+export const descriptionOf = ({ description }: Schema): string => (typeof description === 'string' ? description : '');
+
 /** The fields of an object with their schemas. */
 export function fieldsOf({ properties }: Schema): [name: string, schema: Schema][] {
   return isJsonObject(properties) ? (Object.entries(properties) as [string, Schema][]) : [];

@@ -72,7 +72,7 @@ export function Logs({ pod }: { readonly pod: ApiObject & JsonObject }) {
 /** The names of the containers of a pod, init containers last. */
 function containersOf({ spec }: JsonObject): string[] {
   const namesOf = (list: Json | undefined) =>
-    Array.isArray(list) ? list.filter(isJsonObject).map(({ name }) => String(name)) : [];
+    Array.isArray(list) ? list.filter(isJsonObject).map(({ name }) => (typeof name === 'string' ? name : '')) : [];
   return isJsonObject(spec) ? [...namesOf(spec['containers']), ...namesOf(spec['initContainers'])] : [];
 }
 

@@ -31,7 +31,7 @@ export function ScaleDialog({ kind, object, onClose }: ScaleDialogProps) {
       <form onSubmit={scale}>
         <label class="row">
           {t('replicas')}
-          <input name="replicas" type="number" min={0} required value={String(current ?? 1)} />
+          <input name="replicas" type="number" min={0} required value={typeof current === 'number' ? current : 1} />
         </label>
         <div class="row end">
           <button type="button" onClick={onClose}>

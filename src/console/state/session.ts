@@ -81,7 +81,7 @@ export function clientWithWarnings({ transport, names }: Session): { client: Cli
   const warnings: string[] = [];
   const listening: Transport = async (request) => {
     const response = await transport(request);
-    warnings.push(...warningsOf(response.headers['warning'] ?? ''));
+    for (const text of warningsOf(response.headers['warning'] ?? '')) warnings.push(text);
     return response;
   };
   return { client: createClient({ transport: listening, apiDomain: names.domain }), warnings };

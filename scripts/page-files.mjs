@@ -45,12 +45,13 @@ export const pageFiles = ({ page, icon, styles }) => ({
       add(name, text);
       return name;
     };
+    /** @type {{ [name: string]: string }} */
     const names = {
       script,
       styles: addHashed(styles.map((path) => readFileSync(path, 'utf8')).join('\n'), 'css'),
       icon: addHashed(readFileSync(icon, 'utf8'), 'svg'),
     };
-    const html = readFileSync(page, 'utf8').replace(/\{(script|styles|icon)\}/g, (_, name) => names[name]);
+    const html = readFileSync(page, 'utf8').replace(/\{(script|styles|icon)\}/g, (_, name) => names[name] ?? '');
     add('index.html', html, false);
     this.emitFile({ type: 'asset', fileName: 'files.json', source: JSON.stringify(table) });
   },

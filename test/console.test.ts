@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
-import { goTo, offencesOf, openConsole, seriousFindings, signIn, startBrowser } from './support/browser.ts';
+import {
+  foreignElements,
+  goTo,
+  offencesOf,
+  openConsole,
+  seriousFindings,
+  signIn,
+  startBrowser,
+} from './support/browser.ts';
 import { chromiumPath } from './support/requirements.ts';
 import { startWith } from './support/start.ts';
 
@@ -80,7 +88,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await page.getByRole('alert').getByText('The server does not accept this token.').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await signIn(page, tokens.admin);
-    const stored = await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]);
+    const stored = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]');
     expect(stored).toEqual([0, 0, '']);
     await page.reload();
     await signIn(page, tokens.admin);
@@ -234,7 +242,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await isLive();
     await row('injected').waitFor();
     for (const payload of payloads) await page.locator('thead').getByText(payload, { exact: true }).waitFor();
-    expect(await foreignElements()).toEqual([]);
+    expect(await foreignElements(page)).toEqual([]);
     await goTo(page, '#/object/example.com%2Fv1/injections/default/injected');
     await page.locator('.cm-content').getByText('kind: Injection').waitFor();
     await page.locator('.cm-content').getByText('field0').click();
@@ -243,10 +251,10 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
       .getByText(payloads[0] ?? '')
       .waitFor();
     for (const payload of payloads) await page.locator('.panel td').getByText(payload, { exact: true }).waitFor();
-    expect(await foreignElements()).toEqual([]);
+    expect(await foreignElements(page)).toEqual([]);
     await goTo(page, '#/create/example.com%2Fv1/injections');
     await page.locator('.cm-content').getByText('field0').first().click();
-    expect(await foreignElements()).toEqual([]);
+    expect(await foreignElements(page)).toEqual([]);
     expect(await page.evaluate(() => 'injected' in globalThis)).toBe(false);
   });
 
@@ -262,7 +270,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await goTo(page, '#/list/v1/configmaps');
     await row('after-the-restart').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     expect(overflow).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByLabel('Sprache').selectOption('en');
@@ -378,7 +386,7 @@ function definition(plural: string, kind: string, schema: object, columns: reado
       names: { plural, kind },
       versions: [{ ...version, additionalPrinterColumns: columns }],
     },
-  } as ApiObject;
+  } as unknown as ApiObject;
 }
 
 /** Forty injections: descriptions and names of columns, annotations, messages of events, and field managers. */
@@ -417,18 +425,3 @@ async function injectEverywhere(): Promise<void> {
     } as ApiObject);
   }
 }
-
-/** Elements that the console itself never has, in the document and in the shadow roots in it. */
-const foreignElements = () =>
-  page.evaluate(() => {
-    const foreign =
-      'iframe, object, embed, svg, math, img, body style, body script, [onerror], [onload], [onmouseover]';
-    const roots: (Document | ShadowRoot)[] = [document];
-    for (const root of roots) {
-      for (const element of root.querySelectorAll('*')) if (element.shadowRoot !== null) roots.push(element.shadowRoot);
-    }
-    const links = (root: Document | ShadowRoot) => [...root.querySelectorAll('a[href^="javascript" i]')];
-    return roots.flatMap((root) =>
-      [...root.querySelectorAll(foreign), ...links(root)].map(({ outerHTML }) => outerHTML),
-    );
-  });

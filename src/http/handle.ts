@@ -279,7 +279,8 @@ async function compressResponse(
   { method, headers }: ApiRequest,
   { name }: User,
 ): Promise<ApiResponse> {
-  if (method !== 'GET' || response.status !== 200 || response.headers['content-encoding'] !== undefined) return response;
+  if (method !== 'GET' || response.status !== 200 || response.headers['content-encoding'] !== undefined)
+    return response;
   if (!acceptsGzip(headers['accept-encoding'])) return response;
   const { gzip } = response;
   const { body, encoding } =

@@ -50,11 +50,11 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+// What runs in a page is text: the types of browsers are not those of the tests.
+
 /** Moves to an address of the console, such as `#/list/v1/pods`. */
-export const goTo = (page: Page, address: string): Promise<void> =>
-  page.evaluate((next) => {
-    location.hash = next;
-  }, address);
+export const goTo = (page: Page, address: string): Promise<unknown> =>
+  page.evaluate(`location.hash = ${JSON.stringify(address)}`);
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -62,11 +62,20 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function seriousFindings(page: Page): Promise<string[]> {
   // The policy of the page forbids scripts in elements, not those of the browser's own protocol.
   await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { axe: loaded } = globalThis as unknown as { axe: typeof import('axe-core') };
-    const { violations } = await loaded.run(document, { resultTypes: ['violations'] });
-    return violations
+  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-  });
+      .flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
 }
+
+/** Elements that the console itself never has, in the document and in the shadow roots in it. */
+export const foreignElements = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const foreign = 'iframe, object, embed, svg, math, img, body style, body script, [onerror], [onload], [onmouseover],'
+      + 'a[href^="javascript" i]';
+    const roots = [document];
+    for (const root of roots) {
+      for (const element of root.querySelectorAll('*')) if (element.shadowRoot !== null) roots.push(element.shadowRoot);
+    }
+    return roots.flatMap((root) => [...root.querySelectorAll(foreign)].map(({ outerHTML }) => outerHTML));
+  })()`);

@@ -45,7 +45,7 @@ function readDocument(session: Session, url: string): Promise<Json> {
   return reading;
 }
 
-export function schemaOfKind(
+function schemaOfKind(
   schemas: { readonly [name: string]: Schema },
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   extension: string,

@@ -44,7 +44,7 @@ interface DiscoveryList {
 }
 
 /** Reads the kinds from the two documents of aggregated discovery. @throws StatusError */
-export async function readKinds({ client, names }: Session): Promise<void> {
+async function readKinds({ client, names }: Session): Promise<void> {
   const accept = `application/json;g=apidiscovery.${names.domain};v=v2;as=APIGroupDiscoveryList`;
   const read = async (url: string) =>
     kindsOf((await readJson(await client.request({ method: 'GET', url, headers: { accept } }))) as DiscoveryList);
@@ -52,7 +52,7 @@ export async function readKinds({ client, names }: Session): Promise<void> {
   kinds.value = [...core, ...named];
 }
 
-export function kindsOf({ items = [] }: DiscoveryList): Kind[] {
+function kindsOf({ items = [] }: DiscoveryList): Kind[] {
   return items.flatMap(({ metadata, versions = [] }) => {
     const group = metadata?.name ?? '';
     const known = new Set<string>();

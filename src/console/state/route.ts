@@ -43,7 +43,7 @@ const addressOf = (parts: readonly string[]): string =>
     .map(encodeURIComponent)
     .join('/')}`;
 
-export function parseRoute(fragment: string): Route {
+function parseRoute(fragment: string): Route {
   const [view = '', apiVersion = '', resource = '', inNamespace = '', name = '', tab = ''] = partsOf(fragment);
   if (view === '') return { view: 'home' };
   if (view === 'load') return { view };

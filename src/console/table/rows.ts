@@ -88,7 +88,7 @@ function contains({ key, cells, labels }: Row, words: readonly string[]): boolea
 }
 
 /** Numbers before texts; texts that begin with a number, such as `3/5`, by that number. */
-export function compareCells(a: Cell, b: Cell): number {
+function compareCells(a: Cell, b: Cell): number {
   const [x, y] = [numberOf(a), numberOf(b)];
   if (!Number.isNaN(x) && !Number.isNaN(y) && x !== y) return x - y;
   if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;

@@ -13,7 +13,7 @@ export interface RolloutState {
 }
 
 /** The state of a rollout, from the status of any workload kind. */
-export function rolloutOf({ spec, status, metadata }: JsonObject): RolloutState {
+function rolloutOf({ spec, status, metadata }: JsonObject): RolloutState {
   const count = (of: unknown, ...names: string[]) => {
     const values = isJsonObject(of as JsonObject) ? (of as JsonObject) : {};
     const found = names.map((name) => values[name]).find((value) => typeof value === 'number');

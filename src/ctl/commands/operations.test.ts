@@ -162,7 +162,12 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
       ]) {
         const run = async (program: CtlBench['run'], node: string) => {
           const { status, stdout, stderr } = await program(...line.replaceAll('NODE', node).split(' '));
-          return { line, status, stdout: stdout.replaceAll(node, 'NODE'), stderr: stderr.replaceAll(node, 'NODE') };
+          return {
+            line,
+            status,
+            stdout: stdout.replaceAll(node, 'NODE'),
+            stderr: stderr.replaceAll(node, 'NODE').replaceAll('orch ctl', 'kubectl'),
+          };
         };
         expect(await run(bench.run, owns)).toEqual(await run(bench.kubectl, theirs));
       }

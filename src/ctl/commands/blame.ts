@@ -23,7 +23,7 @@ export const blameCommand = command({
       columnOf(owners, ({ operation }) => operation),
       columnOf(owners, ({ time }) => formatAge(time, now)),
     ]);
-    const widths = [0, 1, 2].map((i) => Math.max(...cells.map((row) => (row[i] ?? '').length)));
+    const widths = [0, 1, 2].map((i) => cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), 0));
     const text = lines.map(({ text: line }, i) => {
       const row = (cells[i] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0));
       return `${row.join(' ')} | ${line}\n`;

@@ -114,7 +114,7 @@ const historyCommand = command({
 /** Two spaces between the columns, as kubectl prints revisions. */
 function printRevisions(write: (text: string) => unknown, rows: readonly (readonly string[])[]): void {
   const all = [['REVISION', 'CHANGE-CAUSE'], ...rows];
-  const width = Math.max(...all.map(([number = '']) => number.length));
+  const width = all.reduce((widest, [number = '']) => Math.max(widest, number.length), 0);
   for (const [number = '', cause = ''] of all) write(`${number.padEnd(width)}  ${cause}\n`);
 }
 

@@ -58,7 +58,7 @@ describe('docs/ctl.md', () => {
     mkdirSync(join(project, 'node_modules'));
     symlinkSync(root, join(project, 'node_modules', 'orch'), 'junction');
     const admin = readFileSync(server.kubeconfig, 'utf8').replaceAll(
-      /(name|current-context): kubernetes$/gm,
+      /(name|cluster|current-context): kubernetes$/gm,
       '$1: production',
     );
     writeFileSync(join(project, 'config'), admin);

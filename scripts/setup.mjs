@@ -63,7 +63,8 @@ export function build() {
     ['scripts/bundle-types.mjs'],
     ['scripts/write-types.mjs'],
   ]) {
-    const child = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 2] });
+    const child = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 2], encoding: 'utf8' });
+    if (child.status !== 0) process.stderr.write(child.stdout);
     if (child.status !== 0) process.exit(child.status ?? 1);
   }
   writeFileSync(stamp, '');

@@ -8,7 +8,10 @@ export interface OtherProcesses {
 }
 
 /** Metrics whose reset reaches all processes of the server. */
-export const wholeMetrics = (metrics: Metrics, others: () => OtherProcesses | undefined) => ({
+export const wholeMetrics = (
+  metrics: Metrics,
+  others: () => OtherProcesses | undefined,
+): Omit<Metrics, 'reset'> & { reset(): Promise<void> } => ({
   ...metrics,
   async reset() {
     metrics.reset();

@@ -80,14 +80,12 @@ export {
 export type { ExecEnvironment } from './kubeconfig/exec-plugin.ts';
 export {
   documentOf,
-  emptyKubeconfig,
   type Kubeconfig,
   type KubeconfigEntry,
   KubeconfigError,
   type KubeconfigSource,
   kubeconfigFiles,
   kubeconfigLists,
-  mergeKubeconfigs,
   parseKubeconfig,
   readKubeconfig,
 } from './kubeconfig/kubeconfig.ts';

@@ -19,7 +19,7 @@ export const usageError = (message: string, path: string): CommandError =>
   new CommandError(`${message}\nSee '${path} -h' for help and examples`);
 
 /** Several errors, printed one a line. */
-export class CommandErrors extends Error {
+class CommandErrors extends Error {
   readonly errors: readonly unknown[];
 
   constructor(errors: readonly unknown[]) {
@@ -35,7 +35,7 @@ export function throwAll(errors: readonly unknown[]): void {
 }
 
 /** An error of the server about an object of a file: the message begins with what was done. */
-export class SourcedError extends Error {
+class SourcedError extends Error {
   readonly status: StatusError;
   readonly action: string;
 

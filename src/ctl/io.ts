@@ -27,7 +27,3 @@ export interface Output {
 export interface Input extends AsyncIterable<Uint8Array> {
   readonly isTTY?: boolean | undefined;
 }
-
-/** Whether text on an output may have colours. */
-export const hasColours = (output: Output, env: Io['env']): boolean =>
-  output.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';

@@ -3,10 +3,10 @@ export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-
 export { type CopyObserver, type CopyResult, copyStore, EntryDigest } from './copy.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
 export { openEtcdImport, openEtcdSnapshot } from './etcd/snapshot.ts';
+export { limitHistory } from './history-limit.ts';
 export { createStoreHost, type StoreHost } from './link/host.ts';
 export { openLinkedStore } from './link/linked-store.ts';
 export { RevisionBoard } from './link/revision-board.ts';
-export { limitHistory } from './history-limit.ts';
 export { openLmdbImport } from './lmdb/import.ts';
 export { type LmdbObserver, type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { replaceLmdbStore } from './lmdb/replace.ts';

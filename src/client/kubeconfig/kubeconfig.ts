@@ -36,14 +36,6 @@ export interface Kubeconfig {
 /** The lists of a kubeconfig, and the field that holds the content of an entry. */
 export const kubeconfigLists = { clusters: 'cluster', users: 'user', contexts: 'context' } as const;
 
-export const emptyKubeconfig: Kubeconfig = {
-  clusters: new Map(),
-  users: new Map(),
-  contexts: new Map(),
-  currentContext: '',
-  files: [],
-};
-
 export interface KubeconfigSource {
   /** A file that must exist. It replaces the files of the environment. */
   readonly path?: string | undefined;
@@ -109,7 +101,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
 }
 
 /** The first config that has an entry or a current context wins. */
-export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merged = (name: keyof typeof kubeconfigLists) =>
     new Map(configs.toReversed().flatMap((config) => [...config[name]]));
   return {

@@ -7,6 +7,7 @@ import { readAt, singleTarget } from '../history/former.ts';
 import { readMoment } from '../history/moment.ts';
 import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
+import { jsonText } from '../output/json.ts';
 import { unifiedDiff } from '../output/unified-diff.ts';
 import { foldedYaml } from '../output/yaml.ts';
 
@@ -56,7 +57,7 @@ async function stateAt(cluster: Cluster, target: Target, moment: string, now: nu
 }
 
 const nameOf = ({ resource, name }: Target, object: JsonObject): string =>
-  `${resource.name}/${name}\tresourceVersion ${String(at(object, 'metadata', 'resourceVersion'))}`;
+  `${resource.name}/${name}\tresourceVersion ${jsonText(at(object, 'metadata', 'resourceVersion'))}`;
 
 /** An object as YAML without what every write changes. */
 function yamlOf(object: JsonObject): string {

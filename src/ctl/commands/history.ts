@@ -7,7 +7,7 @@ import { readVersions, singleTarget, type Version, type Versions } from '../hist
 import { writerOf } from '../history/writer.ts';
 import { targetsOf } from '../objects/targets.ts';
 
-import { indentedJson } from '../output/json.ts';
+import { indentedJson, jsonText } from '../output/json.ts';
 import { printTable } from '../output/tab-writer.ts';
 
 export const historyCommand = command({
@@ -55,7 +55,7 @@ function rowsOf({ versions, end }: Versions, now: number): string[][] {
     const before = versions[i + 1]?.object;
     const writer = writerOf(object, before);
     const created = before === undefined && end === 'created';
-    const time = created ? String(at(object, 'metadata', 'creationTimestamp')) : writer?.time;
+    const time = created ? jsonText(at(object, 'metadata', 'creationTimestamp')) : writer?.time;
     return [
       String(version),
       formatAge(time, now),

@@ -4,6 +4,7 @@ import { CommandError } from '../errors.ts';
 import { integer, text } from '../flags/flag.ts';
 import { Patcher, patchFlags, placedObjects } from '../objects/patch.ts';
 import { pathOfTarget, targetsOf } from '../objects/targets.ts';
+import { jsonText } from '../output/json.ts';
 
 export const scaleCommand = command({
   name: 'scale',
@@ -53,11 +54,11 @@ export const scaleCommand = command({
         at(scale, 'metadata', 'resourceVersion'),
       ];
       if (flags.currentReplicas !== -1 && replicas !== flags.currentReplicas) {
-        throw new CommandError(`Expected replicas to be ${flags.currentReplicas}, was ${String(replicas)}`);
+        throw new CommandError(`Expected replicas to be ${flags.currentReplicas}, was ${jsonText(replicas)}`);
       }
       if (flags.resourceVersion !== '' && resourceVersion !== flags.resourceVersion) {
         throw new CommandError(
-          `Expected resource version to be ${flags.resourceVersion}, was ${String(resourceVersion)}`,
+          `Expected resource version to be ${flags.resourceVersion}, was ${jsonText(resourceVersion)}`,
         );
       }
       return { resourceVersion: resourceVersion ?? '' };

@@ -4,6 +4,7 @@ import { CommandError } from '../errors.ts';
 import { repeatable, text, toggle } from '../flags/flag.ts';
 import { Patcher, patchFlags, placedObjects } from '../objects/patch.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
+import { jsonText } from '../output/json.ts';
 import { printedName } from '../output/printer.ts';
 
 const flags = {
@@ -81,7 +82,7 @@ const image = command({
       }
       const changed = (field: 'containers' | 'initContainers') =>
         containersOf(spec, field).flatMap(({ name = '', image: before }) => {
-          const after = images.get(String(name)) ?? images.get('*');
+          const after = images.get(jsonText(name)) ?? images.get('*');
           return after === undefined || after === before ? [] : [{ name, image: after }];
         });
       const patch = Object.fromEntries(
@@ -132,9 +133,11 @@ const env = command({
     const patcher = await Patcher.open(opened, values, io);
     for (const placed of await placedObjects(opened, await targetsOf(opened, resources), values.selector)) {
       const { path, spec } = podSpecOf(placed.target, placed.object);
-      const selected = containersOf(spec, 'containers').filter(({ name }) => matches(values.containers, String(name)));
+      const selected = containersOf(spec, 'containers').filter(({ name }) =>
+        matches(values.containers, jsonText(name)),
+      );
       if (values.list) {
-        for (const { name, env: list } of selected) io.stdout.write(listing(placed.target, String(name), list));
+        for (const { name, env: list } of selected) io.stdout.write(listing(placed.target, jsonText(name), list));
         continue;
       }
       if (selected.length === 0)
@@ -171,9 +174,9 @@ const matches = (pattern: string, name: string): boolean => {
 
 function listing({ resource, name }: Target, container: string, env: Json | undefined): string {
   const lines = (Array.isArray(env) ? env : []).filter(isJsonObject).map(({ name: key, value = '', valueFrom }) => {
-    if (!isJsonObject(valueFrom)) return `${String(key)}=${String(value)}`;
+    if (!isJsonObject(valueFrom)) return `${jsonText(key)}=${jsonText(value)}`;
     const [source = '', reference] = Object.entries(valueFrom)[0] ?? [];
-    return `# ${String(key)} from ${source} ${isJsonObject(reference) ? Object.values(reference).map(String).join(' ') : ''}`;
+    return `# ${jsonText(key)} from ${source} ${isJsonObject(reference) ? Object.values(reference).map(String).join(' ') : ''}`;
   });
   return [`# ${resource.kind} ${name}, container ${container}`, ...lines].map((line) => `${line}\n`).join('');
 }

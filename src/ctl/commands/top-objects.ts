@@ -8,6 +8,7 @@ import { storedResources } from '../history/stored-resources.ts';
 import { writerOf } from '../history/writer.ts';
 import type { Io } from '../io.ts';
 import { followEvents } from '../objects/events-of-watch.ts';
+import { jsonText } from '../output/json.ts';
 import { printTable } from '../output/tab-writer.ts';
 
 /** What changes can be counted by. */
@@ -86,7 +87,7 @@ async function countChanges(cluster: Cluster, io: Io, changed: (change: Change) 
   const end = new AbortController();
   const own: Io = { ...io, signal: AbortSignal.any([io.signal, end.signal]) };
   const start = await cluster.send({ url: '/api/v1/namespaces?limit=1' });
-  const resourceVersion = String(at(start, 'metadata', 'resourceVersion'));
+  const resourceVersion = jsonText(at(start, 'metadata', 'resourceVersion'));
   const refused: string[] = [];
   const follow = async (resource: Resource) => {
     const event = ({ object }: { readonly object: JsonObject }) => {
@@ -124,14 +125,14 @@ class Counter {
 
   add({ resource, object }: Change): void {
     this.total++;
-    const uid = String(at(object, 'metadata', 'uid'));
+    const uid = jsonText(at(object, 'metadata', 'uid'));
     const before = this.#last.get(uid);
     if (before !== undefined || this.#last.size < maxRows) this.#last.set(uid, object);
     const values: { readonly [name in Grouping]: string } = {
       kind: resource.kind,
-      namespace: String(at(object, 'metadata', 'namespace') ?? '<none>'),
+      namespace: jsonText(at(object, 'metadata', 'namespace') ?? '<none>'),
       manager: writerOf(object, before)?.manager ?? '<none>',
-      name: String(at(object, 'metadata', 'name')),
+      name: jsonText(at(object, 'metadata', 'name')),
     };
     const own = this.#by.map((name) => values[name]);
     const cells = this.#rows.size < maxRows || this.#rows.has(own.join('/')) ? own : own.map(() => '<others>');

@@ -96,7 +96,9 @@ async function dependentsOf(cluster: Cluster, namespace: string | undefined): Pr
   await inParallel(resources, async (resource) => {
     for (let token = ''; ; ) {
       const query = new URLSearchParams({ limit: '500', ...(token === '' ? {} : { continue: token }) });
-      const page = await cluster.send({ url: `${pathOf(resource, namespace)}?${query}`, accept }).catch(skipMissing);
+      const page = await cluster
+        .send({ url: `${pathOf(resource, namespace)}?${String(query)}`, accept })
+        .catch(skipMissing);
       const { items = [] } = page ?? {};
       for (const object of (Array.isArray(items) ? items : []).filter(isJsonObject)) {
         for (const { uid } of referencesOf(object)) {

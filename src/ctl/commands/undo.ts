@@ -44,7 +44,7 @@ export const undoCommand = command({
     });
     const current = await readCurrent(opened, target);
     const request = current === undefined ? recreation(target, former) : restoration(target, former, current);
-    await opened.send({ ...request, url: `${request.url}?${query}` });
+    await opened.send({ ...request, url: `${request.url}?${String(query)}` });
     const suffix = flags.dryRun === 'server' ? ' (server dry run)' : '';
     io.stdout.write(
       `${shown} ${current === undefined ? 'created again' : 'restored'} from version ${version}${suffix}\n`,

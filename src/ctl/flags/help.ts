@@ -24,7 +24,7 @@ export function commandHelp(program: string, path: string, command: Command): st
 }
 
 /** The usage line of a command. */
-export function usageOf(path: string, { usage, flags }: Command): string {
+function usageOf(path: string, { usage, flags }: Command): string {
   const options = Object.keys(flags).length === 0 ? '' : ' [flags]';
   return `${[path, usage].filter((part) => part !== '').join(' ')}${options} [options]`;
 }
@@ -34,13 +34,13 @@ function exampleText(program: string, { title, lines }: Command['examples'][numb
 }
 
 /** The names and summaries of commands, one a line. */
-export function commandList(commands: readonly Command[]): string {
+function commandList(commands: readonly Command[]): string {
   const width = commands.reduce((longest, { name }) => Math.max(longest, name.length), 11);
   return commands.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}\n`).join('');
 }
 
 /** The flags of a table in the order of their names. */
-export function optionsText(table: FlagTable): string {
+function optionsText(table: FlagTable): string {
   return Object.entries(table)
     .map(([key, flag]) => ({ name: nameOfKey(key), flag }))
     .filter(({ name }) => name !== 'help')

@@ -15,7 +15,7 @@ export const clusterAt = (cluster: Cluster, version: number): Cluster => ({
       query.set('resourceVersion', String(version));
       query.set('resourceVersionMatch', 'Exact');
     }
-    const body = await cluster.send({ ...request, url: `${path}?${query}` });
+    const body = await cluster.send({ ...request, url: `${path}?${String(query)}` });
     if (versionOf(body) > version) throw unsupported();
     return body;
   },

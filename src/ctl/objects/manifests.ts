@@ -136,7 +136,7 @@ async function readUrl(url: string, signal: AbortSignal): Promise<string> {
 }
 
 /** Reads standard input to its end. @throws CommandError */
-export const readStdin = ({ stdin }: Pick<Io, 'stdin'>): Promise<string> => textOfStream(stdin, 'standard input');
+const readStdin = ({ stdin }: Pick<Io, 'stdin'>): Promise<string> => textOfStream(stdin, 'standard input');
 
 async function textOfStream(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, source: string): Promise<string> {
   const chunks: Uint8Array[] = [];

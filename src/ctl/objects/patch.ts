@@ -3,6 +3,7 @@ import { at, type Json, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { text, type ValuesOf } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
+import { jsonText } from '../output/json.ts';
 import { changeFlags, changeQuery, dryRunOf, Reporter } from './change.ts';
 import { objectsOfTarget } from './pages.ts';
 import { urlOf } from './selection.ts';
@@ -75,8 +76,8 @@ export async function placedObjects(cluster: Cluster, targets: readonly Target[]
   const found: Placed[] = [];
   for (const target of targets) {
     for (const object of await objectsOfTarget(cluster, target, { selectors: { selector } })) {
-      const namespace = target.resource.namespaced ? String(at(object, 'metadata', 'namespace')) : undefined;
-      found.push({ target: { ...target, namespace, name: String(at(object, 'metadata', 'name')) }, object });
+      const namespace = target.resource.namespaced ? jsonText(at(object, 'metadata', 'namespace')) : undefined;
+      found.push({ target: { ...target, namespace, name: jsonText(at(object, 'metadata', 'name')) }, object });
     }
   }
   return found;

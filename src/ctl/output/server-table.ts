@@ -112,7 +112,7 @@ export function cellsOf(
 }
 
 /** The labels of an object as `a=1,b=2`; `<none>` without labels. */
-export function labelsText(labels: JsonObject): string {
+function labelsText(labels: JsonObject): string {
   const pairs = Object.keys(labels)
     .sort()
     .map((key) => `${key}=${jsonText(labels[key])}`);

@@ -96,12 +96,7 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
  * Creates the transports of service accounts, each with its own token. Tokens are requested at the start, one after the
  * other, so that accounts exist even when their controllers are idle.
  */
-function accountTransports(
-  server: Connection,
-  client: Client,
-  names: Names,
-  log: Log,
-): (account: string) => Transport {
+function accountTransports(server: Connection, client: Client, names: Names, log: Log): (account: string) => Transport {
   const transports = new Map<string, Transport>();
   let requested: Promise<unknown> = Promise.resolve();
   return (account) => {

@@ -9,6 +9,7 @@ import type { Io } from '../../io.ts';
 import { type DryRun, dryRunOf } from '../../objects/change.ts';
 import { Patcher } from '../../objects/patch.ts';
 import { resourceOf } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 import { cordon, nodeFlags, nodesOf } from './cordon.ts';
 
 const drainFlags = {
@@ -88,12 +89,12 @@ async function podsOn(
   { podSelector }: DrainFlags,
 ): Promise<JsonObject[]> {
   const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}`, labelSelector: podSelector });
-  const { items } = await cluster.send({ url: `${pathOf(pods, undefined)}?${query}` });
+  const { items } = await cluster.send({ url: `${pathOf(pods, undefined)}?${String(query)}` });
   return (Array.isArray(items) ? items : []).filter(isJsonObject);
 }
 
-const nameOf = (pod: JsonObject): string => String(at(pod, 'metadata', 'name'));
-const namespaceOf = (pod: JsonObject): string => String(at(pod, 'metadata', 'namespace'));
+const nameOf = (pod: JsonObject): string => jsonText(at(pod, 'metadata', 'name'));
+const namespaceOf = (pod: JsonObject): string => jsonText(at(pod, 'metadata', 'namespace'));
 const fullName = (pod: JsonObject): string => `${namespaceOf(pod)}/${nameOf(pod)}`;
 
 function controllerOf(pod: JsonObject): JsonObject | undefined {
@@ -118,7 +119,7 @@ const hasLocalData = (pod: JsonObject): boolean => {
   return Array.isArray(volumes) && volumes.some((volume) => isJsonObject(volume) && volume['emptyDir'] !== undefined);
 };
 
-const isFinished = (pod: JsonObject): boolean => ['Succeeded', 'Failed'].includes(String(at(pod, 'status', 'phase')));
+const isFinished = (pod: JsonObject): boolean => ['Succeeded', 'Failed'].includes(jsonText(at(pod, 'status', 'phase')));
 
 /** The rules of pods that are not simply evicted, in the order in which they are reported. */
 const rulesOf = (flags: DrainFlags): readonly Rule[] => [

@@ -4,6 +4,7 @@ import { CommandError, usageError } from '../../errors.ts';
 import { toggle } from '../../flags/flag.ts';
 import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 
 interface Taint {
   readonly key: string;
@@ -116,9 +117,9 @@ function readRemoval(spec: string, path: string): Taint {
 function taintsOf(node: JsonObject): Taint[] {
   const taints = at(node, 'spec', 'taints');
   return (Array.isArray(taints) ? taints : []).filter(isJsonObject).map(({ key = '', value = '', effect = '' }) => ({
-    key: String(key),
-    value: String(value),
-    effect: String(effect),
+    key: jsonText(key),
+    value: jsonText(value),
+    effect: jsonText(effect),
   }));
 }
 

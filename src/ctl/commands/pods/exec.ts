@@ -71,7 +71,7 @@ export const attachCommand = command({
 });
 
 /** Connects a remote command to the streams of the program until it ends. Resolves to its exit code. */
-export async function relay(remote: RemoteCommand, io: Io, stdin: boolean): Promise<number> {
+async function relay(remote: RemoteCommand, io: Io, stdin: boolean): Promise<number> {
   if (stdin) void sendInput(remote, io);
   try {
     for await (const { stream, data } of remote) io[stream].write(data);

@@ -5,6 +5,7 @@ import { pathOf } from '../../cluster/resource.ts';
 import { CommandError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { pathOfTarget, resourceOf, targetsOf } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 
 export interface Pod {
   readonly namespace: string;
@@ -23,7 +24,7 @@ export async function podOf(cluster: Cluster, arg: string): Promise<Pod> {
   if (!isJsonObject(labels))
     throw new CommandError(`${target.resource.kind} ${JSON.stringify(target.name)} has no pods`);
   const selector = Object.entries(labels)
-    .map(([key, value]) => `${key}=${String(value)}`)
+    .map(([key, value]) => `${key}=${jsonText(value)}`)
     .join(',');
   const pods = await podsOf(cluster, namespace, selector);
   const best = pods.toSorted((a, b) => rank(a.object) - rank(b.object))[0];
@@ -38,11 +39,11 @@ const rank = (pod: JsonObject): number => (at(pod, 'status', 'phase') === 'Runni
 export async function podsOf(cluster: Cluster, namespace: string, selector: string): Promise<Pod[]> {
   const resource = await resourceOf(cluster, 'pods');
   const { items } = await cluster.send({
-    url: `${pathOf(resource, namespace)}?${new URLSearchParams({ labelSelector: selector })}`,
+    url: `${pathOf(resource, namespace)}?${String(new URLSearchParams({ labelSelector: selector }))}`,
   });
   return (Array.isArray(items) ? items : []).filter(isJsonObject).map((object) => ({
     namespace,
-    name: String(at(object, 'metadata', 'name')),
+    name: jsonText(at(object, 'metadata', 'name')),
     object,
   }));
 }
@@ -51,7 +52,7 @@ export async function podsOf(cluster: Cluster, namespace: string, selector: stri
 export function containerNames({ object }: Pod, all = false): string[] {
   const names = (field: string) => {
     const list = at(object, 'spec', field);
-    return (Array.isArray(list) ? list : []).filter(isJsonObject).map(({ name }) => String(name));
+    return (Array.isArray(list) ? list : []).filter(isJsonObject).map(({ name }) => jsonText(name));
   };
   return [
     ...(all ? names('initContainers') : []),

@@ -7,6 +7,7 @@ import { CommandError } from '../../errors.ts';
 import { list } from '../../flags/flag.ts';
 import type { Io } from '../../io.ts';
 import { pathOfTarget, targetsOf } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 import { type Pod, podOf } from './pod.ts';
 
 /** The most connections of one port at the same time. */
@@ -51,7 +52,7 @@ export const portForwardCommand = command({
     const forwards = ports.map((port) => readForward(port, (name) => portNamed(pod, service, name)));
     const phase = at(pod.object, 'status', 'phase');
     if (phase !== 'Running')
-      throw new CommandError(`unable to forward port because pod is not running. Current status=${String(phase)}`);
+      throw new CommandError(`unable to forward port because pod is not running. Current status=${jsonText(phase)}`);
     const listeners: Server[] = [];
     try {
       for (const forward of forwards) {
@@ -101,7 +102,7 @@ function portNamed({ object }: Pod, service: JsonObject | undefined, name: strin
       .flatMap(({ ports }) => listOf(ports))
       .find((port) => port['name'] === wanted)?.['containerPort'];
   const found = listOf(at(service, 'spec', 'ports')).find(
-    ({ name: own, port }) => own === name || String(port) === name,
+    ({ name: own, port }) => own === name || jsonText(port) === name,
   );
   const target = found === undefined ? inContainers(name) : (found['targetPort'] ?? found['port']);
   const resolved = typeof target === 'string' ? inContainers(target) : target;

@@ -6,6 +6,7 @@ import { CommandError } from '../../errors.ts';
 import { duration, integer, text, toggle } from '../../flags/flag.ts';
 import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
 import { type Target, targetsOf } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 import { printedName } from '../../output/printer.ts';
 import { checkRevision, progressOf, type Revision, revisionsOf } from './workload.ts';
 
@@ -215,7 +216,7 @@ async function follow(
 ): Promise<void> {
   const place = { apiVersion: resource.apiVersion, resource: resource.name, namespace: namespace ?? '' };
   const late = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
-  let version = String(at(object, 'metadata', 'resourceVersion'));
+  let version = jsonText(at(object, 'metadata', 'resourceVersion'));
   while (late?.aborted !== true) {
     const watch = await client.watch(place, {
       fieldSelector: `metadata.name=${name}`,
@@ -226,7 +227,7 @@ async function follow(
       if (type === 'DELETED') throw new CommandError('object has been deleted');
       const seen = state as unknown as JsonObject;
       const { metadata } = seen;
-      version = isJsonObject(metadata) ? String(metadata['resourceVersion']) : version;
+      version = isJsonObject(metadata) ? jsonText(metadata['resourceVersion']) : version;
       if (isLast(seen)) {
         watch.close();
         return;

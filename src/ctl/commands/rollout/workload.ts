@@ -4,6 +4,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { pathOf, type Resource } from '../../cluster/resource.ts';
 import { CommandError } from '../../errors.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
+import { jsonText } from '../../output/json.ts';
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
@@ -58,9 +59,11 @@ async function ownedBy(
   owner: JsonObject,
 ): Promise<JsonObject[]> {
   const labels = at(owner, 'spec', 'selector', 'matchLabels');
-  const selector = Object.entries(isJsonObject(labels) ? labels : {}).map(([key, value]) => `${key}=${String(value)}`);
+  const selector = Object.entries(isJsonObject(labels) ? labels : {}).map(
+    ([key, value]) => `${key}=${jsonText(value)}`,
+  );
   const query = new URLSearchParams({ labelSelector: selector.join(',') });
-  const { items } = await cluster.send({ url: `${pathOf(resource, namespace)}?${query}` });
+  const { items } = await cluster.send({ url: `${pathOf(resource, namespace)}?${String(query)}` });
   const uid = at(owner, 'metadata', 'uid');
   return (Array.isArray(items) ? items : []).filter(isJsonObject).filter((item) => {
     const references = at(item, 'metadata', 'ownerReferences');

@@ -352,6 +352,7 @@ describe('bookmarks', () => {
     await make('a');
     await world.send('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } });
     const version = await present();
+    await settle();
     world.clock.advance(30_000);
     await settle();
     expect([watching.seen, watching.ended]).toEqual([['ADDED a', 'BOOKMARK'], true]);
@@ -470,6 +471,7 @@ describe('other representations', () => {
     await make('b');
     await remove('a');
     const version = await present();
+    await settle();
     world.clock.advance(60_000);
     await settle();
     expect(watching.events.map(({ type, object }) => [type, object.kind, object.apiVersion])).toEqual(

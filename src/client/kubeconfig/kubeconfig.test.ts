@@ -59,6 +59,9 @@ describe('several kubeconfigs', () => {
       `error loading config file "${path}": clusters must be a list`,
     );
     await expect(readKubeconfig({ path: file('other', 'kind: Pod\n') })).rejects.toThrow('its kind must be Config');
+    // As kubectl.
+    const twice = file('twice', 'clusters:\n- { name: c, cluster: {} }\n- { name: c, cluster: {} }\n');
+    await expect(readKubeconfig({ path: twice })).rejects.toThrow('duplicate name "c" in clusters');
   });
 });
 

@@ -136,8 +136,8 @@ function entriesOf(config: JsonObject, list: keyof typeof kubeconfigLists, file:
     if (typeof name !== 'string' || !isJsonObject(fields)) {
       throw invalid(file, `each item of ${list} must have a name and a ${kubeconfigLists[list]}`);
     }
-    // The first entry of a name wins within a file too.
-    if (!entries.has(name)) entries.set(name, { name, fields, file });
+    if (entries.has(name)) throw invalid(file, `duplicate name ${JSON.stringify(name)} in ${list}`);
+    entries.set(name, { name, fields, file });
   }
   return entries;
 }

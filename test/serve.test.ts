@@ -102,7 +102,7 @@ describe('orch serve', () => {
     expect(server.output()).toContain(
       'with the names of orch.io (kubectl uses those of k8s.io: --api-domain=k8s.io)\n',
     );
-    const [, command = ''] = /^try: (curl .*)$/m.exec(server.output()) ?? [];
+    const [, command = ''] = /^or: {2}(curl .*)$/m.exec(server.output()) ?? [];
     expect(command).toContain(`${server.url}/api/v1/namespaces`);
     const { stdout } = spawnSync('sh', ['-c', `${command} --silent --fail`], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'NamespaceList' });

@@ -1,5 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Json, VirtualClock } from '../meta/index.ts';
+import { openMemoryStore, type Store } from '../store/index.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -152,30 +154,32 @@ describe('a request', () => {
   });
 });
 
-it('the response to a write, of which many end at the same time, is made in a turn of its user', async () => {
-  const { send } = await startServer(10);
+it('the response to a write is made in another turn when the writes that ended with it have used the slice', async () => {
+  const clock = new VirtualClock();
+  const under = openMemoryStore({ clock });
+  const realNow = performance.now.bind(performance);
+  let computedMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + computedMs);
+  let isSlow = false;
+  const commit: Store['commit'] = async (...values) => {
+    const result = await under.commit(...values);
+    if (isSlow) computedMs += 100;
+    return result;
+  };
+  const fixture = await makeFixture({ clock, store: storeWith(under, { commit }) });
+  open.push(fixture);
   await settled();
-  let answered = false;
-  const writing = send('POST', configMaps, { body: { metadata: { name: 'one' } } }).then((answer) => {
-    answered = true;
-    return answer;
-  });
-  for (let i = 0; i < 1_000; i++) await Promise.resolve();
-  expect(answered).toBe(false);
-  expect((await writing).status).toBe(201);
-});
-
-describe('the dumps', () => {
-  it('show requests that wait, and are text for those who may read them', async () => {
-    const { send, takeSeats } = await startServer(1);
-    const release = takeSeats();
-    const waiting = send('GET', configMaps, asJane);
-    await settled();
-    const dump = await send('GET', '/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1');
-    expect(dump.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(dump.text).toMatch(/^users, +users, +0, +0, .* jane, +list, +\/api\/v1\/namespaces\/default\/configmaps, /m);
-    expect((await send('GET', '/debug/api_priority_and_fairness/dump_nothing')).status).toBe(404);
-    release();
-    await waiting;
-  });
+  const turnsOfWrite = async (slow: boolean) => {
+    isSlow = slow;
+    let turns = 0;
+    let answered = false;
+    const body = { metadata: { name: `slow-${slow}` } };
+    const writing = fixture.send('POST', configMaps, { body }).finally(() => {
+      answered = true;
+    });
+    for (; !answered; turns++) await settled();
+    expect((await writing).status).toBe(201);
+    return turns;
+  };
+  expect(await turnsOfWrite(true)).toBeGreaterThan(await turnsOfWrite(false));
 });

@@ -63,7 +63,7 @@ export async function openListener(
   handler: Handler,
   { clock, log, trusted, sharedBy, workers }: ListeningDependencies,
 ): Promise<Listening> {
-  const load = () => loadTls(settings, names, clock.now(), sharedBy);
+  const load = (previous?: Tls) => loadTls(settings, names, clock.now(), sharedBy, previous);
   let tls = await load();
   trusted.replace(tls);
   const listener = await open(settings, handler, { clock, log, assign: workers?.assign }, wireTls(tls, trusted));
@@ -90,7 +90,7 @@ export async function openListener(
   let failure = '';
   const renew = async () => {
     try {
-      const fresh = await load();
+      const fresh = await load(tls);
       if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
         tls = fresh;
         trusted.replace(tls);

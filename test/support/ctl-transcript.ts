@@ -216,6 +216,7 @@ label cm one a- -n NS
 label cm one two a=b -n NS
 label cm --all x=y -n NS
 label cm one -n NS
+label cm one x- -n NS
 label cm one --list -n NS
 label cm nope a=b -n NS
 label cm a=b -n NS

@@ -4,6 +4,7 @@ import { printedType } from '../cluster/resource.ts';
 import { type CommandContext, command } from '../command.ts';
 import { CommandError, duringAction, throwAll } from '../errors.ts';
 import { duration, integer, text, toggle } from '../flags/flag.ts';
+import type { Io } from '../io.ts';
 import { type DryRun, dryRunOf } from '../objects/change.ts';
 import { filenameFlags, hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
@@ -80,6 +81,10 @@ export const deleteCommand = command({
       io.stdout.write('No resources found\n');
       return 0;
     }
+    if (values.interactive && doomed.length > 0 && !(await isConfirmed(doomed, io))) {
+      io.stdout.write('deletion is cancelled\n');
+      return 0;
+    }
     const deleted: { target: Doomed['target']; uid: string }[] = [];
     for (const { target, source } of doomed) {
       try {
@@ -100,6 +105,22 @@ export const deleteCommand = command({
     return 0;
   },
 });
+
+/** Asks whether to delete the objects; anything but `y` on standard input, or its end, means no. */
+async function isConfirmed(doomed: readonly Doomed[], { stdin, stdout }: Io): Promise<boolean> {
+  const names = doomed.map(({ target: { resource, name } }) => `${printedType(resource)}/${name}\n`).join('');
+  stdout.write(`You are about to delete the following ${doomed.length} resource(s):\n${names}`);
+  stdout.write('Do you want to continue? (y/n): ');
+  let answer = '';
+  for await (const bytes of stdin) {
+    answer += Buffer.from(bytes).toString();
+    if (answer.includes('\n') || answer.length > maxAnswer) break;
+  }
+  return answer.trim().toLowerCase() === 'y';
+}
+
+/** More than any answer to a question has (characters). */
+const maxAnswer = 1024;
 
 /** The options of the deletions. @throws CommandError */
 function deletionOf({ flags: values, io, isSet }: DeleteContext): JsonObject {

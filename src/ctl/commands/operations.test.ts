@@ -324,3 +324,21 @@ describe('drain', () => {
     await bench.run('uncordon', node);
   });
 });
+
+describe('delete --interactive', () => {
+  const question = (name: string) =>
+    `You are about to delete the following 1 resource(s):\nconfigmap/${name}\nDo you want to continue? (y/n): `;
+
+  // As kubectl.
+  it.each([
+    ['n\n', 'deletion is cancelled\n'],
+    ['', 'deletion is cancelled\n'],
+    ['Y\n', 'configmap "asked" deleted\n'],
+  ])('deletes after the answer y only: %j', async (answer, outcome) => {
+    await bench.run('create', 'configmap', 'asked');
+    const { status, stdout } = await bench.start(['delete', 'configmap', 'asked', '-i'], answer).ended;
+    expect([status, stdout]).toEqual([0, `${question('asked')}${outcome}`]);
+    const { stdout: left } = await bench.run('get', 'configmap', 'asked', '-o', 'name', '--ignore-not-found');
+    expect(left).toBe(outcome.startsWith('deletion') ? 'configmap/asked\n' : '');
+  });
+});

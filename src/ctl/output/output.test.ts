@@ -128,6 +128,7 @@ describe('columns', () => {
         (row) => row,
       ).map(({ value }) => value);
     expect(names('.value', 'a10', 'a9', 'a')).toEqual(['a', 'a9', 'a10']);
+    expect(names('.value', 'a05a', 'a5b', 'a-1')).toEqual(['a5b', 'a05a', 'a-1']);
     expect(names('{.value}', '1Gi', '500Mi', '2k')).toEqual(['2k', '500Mi', '1Gi']);
     expect(() => names('.nope', 'a')).toThrow(`couldn't find any field with path "{.nope}" in the list of objects`);
   });

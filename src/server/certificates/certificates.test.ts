@@ -90,6 +90,18 @@ describe('ensureCertificates', () => {
     expect(new X509Certificate(server.cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
   });
 
+  it('retains the certificates in memory without a folder, and renews those that are about to expire', async () => {
+    const inMemory = { ...options(), folder: undefined };
+    const first = await ensureCertificates(inMemory);
+    expect(await ensureCertificates({ ...inMemory, previous: first })).toEqual(first);
+    const later = await ensureCertificates({ ...inMemory, now: inMemory.now + (2 * 365 + 1) * day, previous: first });
+    expect(later.authority).toEqual(first.authority);
+    expect([later.server.key, later.admin.key]).not.toContain(first.server.key);
+    expect(new X509Certificate(later.server.cert).verify(new X509Certificate(first.authority.cert).publicKey)).toBe(
+      true,
+    );
+  });
+
   it('writes private keys with mode 0600', async () => {
     const { folder } = options();
     await ensureCertificates(options({ folder }));

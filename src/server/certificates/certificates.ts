@@ -19,6 +19,8 @@ export interface Certificates {
 export interface CertificateOptions {
   /** Folder of the certificates and keys, created if missing. Undefined: they stay in memory. */
   readonly folder: string | undefined;
+  /** The certificates in memory so far, which stay in use without a folder. */
+  readonly previous?: Certificates | undefined;
   /** The store with the authority that all of its servers share. Default: the authority is in the folder. */
   readonly sharedBy?: Store | undefined;
   readonly names: Names;
@@ -64,13 +66,14 @@ export const commonNameOf = (cert: string): string =>
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const { folder, sharedBy, names, now } = options;
+  const previous = folder === undefined ? options.previous : undefined;
   const life = (days: number) => ({ notBefore: now - day / 24, notAfter: now + days * day });
   const authorityName = authorityNameOf(names);
   if (folder !== undefined) await ensureFolder(folder);
   const request = { commonName: authorityName, usage: 'authority', ...life(authorityDays) } as const;
   const authorityRequest = { request, renewBefore: now + renewDays * day };
   const authority = await (sharedBy === undefined
-    ? ownAuthority(folder, authorityRequest)
+    ? (previous?.authority ?? ownAuthority(folder, authorityRequest))
     : sharedAuthority(sharedBy, folder, authorityRequest));
   const end = Date.parse(new X509Certificate(authority.cert).validTo);
   const leaf = life(leafDays);
@@ -85,6 +88,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
       now,
       { commonName: `${names.product}-apiserver`, usage: 'server', hosts, ...leafLife },
       issuer,
+      previous?.server,
     ),
     admin: await ensureLeaf(
       folder,
@@ -92,6 +96,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
       now,
       { commonName: `${names.product}-admin`, organizations: ['system:masters'], usage: 'client', ...leafLife },
       issuer,
+      previous?.admin,
     ),
   };
 }
@@ -127,8 +132,13 @@ async function ensureLeaf(
   now: number,
   request: CertificateRequest,
   issuer: CertKeyPair & { readonly name: string },
+  previous: CertKeyPair | undefined,
 ): Promise<CertKeyPair> {
-  if (folder === undefined) return issueCertificate(request, issuer);
+  if (folder === undefined) {
+    return previous !== undefined && isUsable(previous, request, now, issuer)
+      ? previous
+      : issueCertificate(request, issuer);
+  }
   const files = filesOf(folder, name);
   const [cert, key] = [await readIfExists(files.cert), await readPrivate(files.key)];
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, request, now, issuer)) return { cert, key };

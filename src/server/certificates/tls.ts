@@ -44,14 +44,22 @@ export interface Tls {
 }
 
 /**
- * Loads the certificates of the settings and the data directory. `sharedBy` is the store with the shared authority, if any.
+ * Loads the certificates of the settings and the data directory. `sharedBy` is the store with the shared authority, if any;
+ * `previous` are those in use, of which a server without a data directory retains its own.
  * @throws StartError, StoreError
  */
-export async function loadTls(settings: TlsSettings, names: Names, now: number, sharedBy?: Store): Promise<Tls> {
+export async function loadTls(
+  settings: TlsSettings,
+  names: Names,
+  now: number,
+  sharedBy?: Store,
+  previous?: Tls,
+): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
   const { rootCaFile, clusterSigningCertFile: cert, clusterSigningKeyFile: key } = settings;
   const own = await ensureCertificates({
     folder: dataDir,
+    previous: previous && certificatesOf(previous),
     sharedBy,
     names,
     bindAddress: settings.bindAddress,
@@ -82,6 +90,13 @@ export async function loadTls(settings: TlsSettings, names: Names, now: number, 
     admin: own.admin,
   };
 }
+
+/** The certificates that the server has issued, unless others are configured. */
+const certificatesOf = ({ clientAuthority: authority, cert, key, admin }: Tls) => ({
+  authority,
+  server: { cert, key },
+  admin,
+});
 
 /** The expiry of the current certificates (seconds since 1970) by their use. */
 export function certificateExpiries(tls: Tls | undefined): ReadonlyMap<string, number> {

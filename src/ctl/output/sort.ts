@@ -20,7 +20,7 @@ function compare(a: Json | undefined, b: Json | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [x, y] = [jsonText(a), jsonText(b)];
-  return compareAsQuantities(x, y) ?? naturalOrder(x, y);
+  return compareAsQuantities(x, y) ?? Buffer.compare(Buffer.from(x), Buffer.from(y));
 }
 
 /** Undefined when a text is no quantity. */
@@ -31,31 +31,4 @@ function compareAsQuantities(a: string, b: string): number | undefined {
     if (error instanceof StatusError || error instanceof Error) return undefined;
     throw error;
   }
-}
-
-/** Numbers within texts count as numbers, `a2` before `a10`; of equal ones that with fewer leading zeros is first. */
-function naturalOrder(a: string, b: string): number {
-  const partsOf = (text: string): string[] => text.match(/\d+|\D/g) ?? [];
-  const [parts, others] = [partsOf(a), partsOf(b)];
-  for (const [i, part] of parts.entries()) {
-    const other = others[i];
-    if (other === undefined) return 1;
-    const order = isNumber(part) && isNumber(other) ? compareNumbers(part, other) : compareParts(part, other);
-    if (order !== 0) return order;
-  }
-  return parts.length - others.length;
-}
-
-const isNumber = (part: string): boolean => /^\d/.test(part);
-
-/** Digits come before other characters. */
-function compareParts(a: string, b: string): number {
-  if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1;
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Compares numbers with any number of digits. */
-function compareNumbers(a: string, b: string): number {
-  const [x, y] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
-  return x.length - y.length || compareParts(x, y) || a.length - b.length;
 }

@@ -337,7 +337,7 @@ describe('custom objects', () => {
     const last = await client.kind(nests).create(nest('last'));
     await create('feather', { owners: [refOf(last)] });
     await client.kind(definitions).delete({ name: 'nests.gc.example.com' });
-    expect(await states('feather')).toBe('-');
+    await expect.poll(() => states('feather')).toBe('-');
     expect(cluster.logged).toEqual([]);
   });
 });

@@ -181,7 +181,7 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
         'logs talker --prefix',
         'logs pair',
         'logs absent',
-        'logs pair --all-containers --prefix',
+        'logs pair -c side --prefix',
         'exec talker -- true',
         'exec talker',
         'exec absent -- true',

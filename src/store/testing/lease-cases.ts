@@ -55,11 +55,11 @@ export function leaseCases({ store, advance, passUntil, elapsed, realTime, write
     test('many keys expire, each once', async () => {
       const start = await store.revision();
       await Promise.all(Array.from({ length: 700 }, (_, i) => store.commit([], [{ ...put(`a/${i}`), ttl: 1 }])));
-      const seen = watch('a/', start + 700);
-      await passUntil(seen, () => seen.changes.length >= 700);
-      const gone = seen.commits.flatMap(({ changes }) => changes);
-      expect([gone.length, new Set(gone.map(({ key }) => key)).size]).toEqual([700, 700]);
-      expect(gone.every(({ entry }) => entry === undefined)).toBe(true);
+      // On a busy machine the first ones expire while the last ones are written.
+      const seen = watch('a/', start);
+      const gone = () => seen.commits.flatMap(({ changes }) => changes).filter(({ entry }) => entry === undefined);
+      await passUntil(seen, () => gone().length >= 700);
+      expect([gone().length, new Set(gone().map(({ key }) => key)).size]).toEqual([700, 700]);
       expect(await keys('')).toEqual([]);
     });
     test.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %s seconds is invalid', async (ttl) => {

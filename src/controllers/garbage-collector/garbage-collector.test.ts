@@ -336,8 +336,9 @@ describe('custom objects', () => {
 
     const last = await client.kind(nests).create(nest('last'));
     await create('feather', { owners: [refOf(last)] });
+    expect(await states('feather')).toBe('+');
     await client.kind(definitions).delete({ name: 'nests.gc.example.com' });
-    await expect.poll(() => states('feather')).toBe('-');
+    expect(await states('feather')).toBe('-');
     expect(cluster.logged).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ export interface SimulatedWorld {
   readonly invariants?: { readonly [name: string]: Invariant };
   /** Properties that hold when all faults have ended, by name. */
   readonly atRest?: { readonly [name: string]: RestInvariant };
-  /** How long the world may take to come to rest. Default: 2m. */
+  /** The longest time until the properties at rest hold, after the last fault. Default: 2m. */
   readonly settle?: number | string;
   /** The longest real time of a run. Default: 10m. */
   readonly limit?: number | string;

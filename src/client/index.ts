@@ -100,6 +100,6 @@ export { type HttpsOptions, httpsTransport } from './transport/https.ts';
 export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './transport/in-process.ts';
 export { type PatientOptions, patientTransport } from './transport/patient.ts';
 export { type RequestRate, rateLimited } from './transport/request-rate.ts';
-export { readJson, readText } from './transport/response.ts';
+export { readJson, readText, warningsOf } from './transport/response.ts';
 export type { ClientRequest, ClientResponse, MessageSocket, SocketRequest, Transport } from './transport/transport.ts';
 export { type ClientWatch, type ClientWatchEvent, watchFailure, watchLines } from './transport/watch.ts';

@@ -1,5 +1,6 @@
 /** What programs for people add to a transport: patience with a busy server, and warnings of responses. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { warningsOf } from './response.ts';
 import type { ClientResponse, Transport } from './transport.ts';
 
 /** How often a request is sent again. */
@@ -45,12 +46,4 @@ function retryAfter({ status, headers }: ClientResponse): number | undefined {
   if (status !== 429 && status < 500) return undefined;
   const text = headers['retry-after'] ?? '';
   return /^\d+$/.test(text) ? Math.min(Number(text), maxPauseSeconds) : undefined;
-}
-
-/** The texts of the warnings `299 - "text"` of a response. */
-function warningsOf({ headers }: ClientResponse): string[] {
-  const header = headers['warning'] ?? '';
-  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) =>
-    quoted.replaceAll(/\\(.)/g, '$1'),
-  );
 }

@@ -58,3 +58,11 @@ export function statusFailure(value: Json): StatusError | undefined {
 }
 
 const excerpt = (text: string) => (text.length <= 1000 ? text : `${text.slice(0, 1000)}…`);
+
+/** The texts of the warnings `299 - "text"` of a response (RFC 9111, 5.5). */
+export function warningsOf({ headers }: ClientResponse): string[] {
+  const header = headers['warning'] ?? '';
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) =>
+    quoted.replaceAll(/\\(.)/g, '$1'),
+  );
+}

@@ -1,6 +1,6 @@
 /** Who is signed in, in the memory of the page only. */
 import { signal } from '@preact/signals';
-import { type Client, createClient, fetchTransport, type Transport } from '../../client/index.ts';
+import { type Client, createClient, fetchTransport, type Transport, warningsOf } from '../../client/index.ts';
 import { type Names, namesFor, StatusError } from '../../meta/index.ts';
 
 export interface Session {
@@ -81,12 +81,8 @@ export function clientWithWarnings({ transport, names }: Session): { client: Cli
   const warnings: string[] = [];
   const listening: Transport = async (request) => {
     const response = await transport(request);
-    for (const text of warningsOf(response.headers['warning'] ?? '')) warnings.push(text);
+    for (const text of warningsOf(response)) warnings.push(text);
     return response;
   };
   return { client: createClient({ transport: listening, apiDomain: names.domain }), warnings };
 }
-
-/** The texts of a `Warning` header (RFC 9111, 5.5): `299 - "text", 299 - "text"`. */
-const warningsOf = (header: string): string[] =>
-  [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));

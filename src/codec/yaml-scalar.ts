@@ -1,11 +1,20 @@
 import type { Json } from '../meta/index.ts';
 import { exactNumber } from './json-exact.ts';
 
-/** Plain scalars that are booleans or null in YAML 1.1. */
-const WORDS = new Map<string, null | boolean>([
+type Words = ReadonlyMap<string, null | boolean>;
+
+/** Plain scalars that are booleans or null in YAML 1.2. */
+const CORE_WORDS: Words = new Map([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
-  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),
-  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word) => [word, false] as const),
+  ...['true', 'True', 'TRUE'].map((word) => [word, true] as const),
+  ...['false', 'False', 'FALSE'].map((word) => [word, false] as const),
+]);
+
+/** Plain scalars that are booleans or null in YAML 1.1. */
+const WORDS: Words = new Map([
+  ...CORE_WORDS,
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON'].map((word) => [word, true] as const),
+  ...['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF'].map((word) => [word, false] as const),
 ]);
 
 /** Whether a text is a boolean or null in YAML 1.1. */
@@ -21,8 +30,13 @@ const TIMESTAMP = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+ ?(?:Z|[-+][0-
  * The value of a plain scalar: null, a boolean or a number as in YAML 1.1, otherwise its text. Timestamps and
  * sexagesimal numbers are text; so are infinity and NaN, which JSON does not have.
  */
-export function resolvePlain(text: string): Json {
-  const word = WORDS.get(text);
+export const resolvePlain = (text: string): Json => resolve(text, WORDS);
+
+/** The same, where only `true` and `false` are booleans, as in YAML 1.2. */
+export const resolveCorePlain = (text: string): Json => resolve(text, CORE_WORDS);
+
+function resolve(text: string, words: Words): Json {
+  const word = words.get(text);
   if (word !== undefined) return word;
   if (!/^[-+.0-9]/.test(text)) return text;
   const digits = text.replaceAll('_', '');

@@ -85,7 +85,7 @@ function nameOf(key: string, indent: string): string {
 }
 
 /** Characters that must be escaped. */
-const SPECIAL = /(?![\t\n])\p{Cc}|[\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/u;
+const SPECIAL = /(?![\t\n])\p{Cc}|[\u2028\u2029\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]|\p{Surrogate}/u;
 /** Texts that are not plain scalars. */
 const INDICATORS = /^[\s,[\]{}#&*!|>'"%@`]|^[-?:](?:\s|$)|^(?:---|\.\.\.)|:(?:\s|$)| #|\s$/;
 
@@ -104,10 +104,10 @@ function writeText(text: string, indent: string): string {
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]/gu, (char) => {
+    const code = (char.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\U${code.toUpperCase().padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
 }
 
 /** A literal block scalar, with the chomping indicator for its final line feeds. */

@@ -12,7 +12,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type ParsedBody, parsePlainJson, parsePlainJsonInSteps } from './json.ts';
-import { resolvePlain } from './yaml-scalar.ts';
+import { resolveCorePlain, resolvePlain } from './yaml-scalar.ts';
 
 /** Maximum number of tokens of a document: the library needs a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
@@ -36,10 +36,11 @@ export function yaml(): typeof Yaml {
 /**
  * Parses the first document of a YAML body, which may be JSON: booleans, null, numbers and keys as in YAML 1.1;
  * timestamps and binary data are strings. An empty document is null. The last value of a duplicate key wins; the
- * duplicates are one finding with a line for each. Takes a second or more for a large document.
+ * duplicates are one finding with a line for each. Takes a second or more for a large document. `coreBooleans`: only
+ * `true` and `false` are booleans, as in YAML 1.2.
  * @throws StatusError 400
  */
-export function parseYaml(bytes: Uint8Array): ParsedBody {
+export function parseYaml(bytes: Uint8Array, { coreBooleans = false } = {}): ParsedBody {
   const json = parseYamlAsJson(bytes);
   if (json !== undefined) return json;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
@@ -47,7 +48,8 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
   const lines = new (yaml().LineCounter)();
   const document = readDocument(text, lines);
   if (document === undefined) return { value: null, findings: [] };
-  const reader: Reader = { lines, anchors: new Map(), depth: 0, aliasDepth: 0, aliased: 0, duplicates: [] };
+  const resolve = coreBooleans ? resolveCorePlain : resolvePlain;
+  const reader: Reader = { lines, resolve, anchors: new Map(), depth: 0, aliasDepth: 0, aliased: 0, duplicates: [] };
   const value = readNode(document.contents, reader);
   const { duplicates } = reader;
   return { value, findings: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`] };
@@ -157,6 +159,8 @@ function explain(code: string, message: string, text: string): string {
 
 interface Reader {
   readonly lines: Yaml.LineCounter;
+  /** The value of a plain scalar. */
+  readonly resolve: (text: string) => Json;
   /** The latest node of each anchor; undefined while the node is being read. */
   readonly anchors: Map<string, Yaml.Node | undefined>;
   depth: number;
@@ -215,7 +219,7 @@ function readScalar(node: Yaml.Scalar, reader: Reader): Json {
   if (/^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/.test(text)) {
     throw refuse(`unsupported value: ${text}`, lineOf(node, reader));
   }
-  return resolvePlain(text);
+  return reader.resolve(text);
 }
 
 function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {

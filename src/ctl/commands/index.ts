@@ -16,6 +16,7 @@ import { editCommand } from './edit.ts';
 import { explainCommand } from './explain.ts';
 import { getCommand } from './get.ts';
 import { historyAndOwners } from './history-and-owners.ts';
+import { kustomizeCommand } from './kustomize.ts';
 import { annotateCommand, labelCommand } from './label.ts';
 import { operations } from './operations.ts';
 import { patchCommand } from './patch.ts';
@@ -29,7 +30,7 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: 'Troubleshooting and Debugging Commands', commands: [describeCommand, authCommand] },
   {
     title: 'Advanced Commands',
-    commands: [diffCommand, applyCommand, patchCommand, replaceCommand, waitCommand, convertCommand],
+    commands: [diffCommand, applyCommand, patchCommand, replaceCommand, waitCommand, kustomizeCommand, convertCommand],
   },
   ...operations,
   historyAndOwners,

@@ -1,34 +1,27 @@
 /** The objects of `-f`: files, folders, URLs and standard input. */
 
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
-import { parseYaml } from '../../codec/index.ts';
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Resource } from '../cluster/resource.ts';
 import { CommandError } from '../errors.ts';
 import { list, text, toggle, type ValuesOf } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../output/json.ts';
+import { documentsIn, readStdin, readUrl, readWhole } from './contents.ts';
 
-/** The maximum size of a file, of a response and of standard input in bytes; the maximum number of files of a folder. */
-const maxFile = 16 * 1024 * 1024;
+/** The maximum number of files of a folder. */
 const maxFiles = 10_000;
-/** How long a URL may take (ms). */
-const urlMs = 30_000;
 
 const extensions = new Set(['.json', '.yaml', '.yml']);
 
 /** The flags of commands that read manifests. */
 export const filenameFlags = {
   filename: list('Filename, directory, or URL to files that identify the resource.', { short: 'f' }),
-  kustomize: text(
-    '',
-    "A kustomization directory, which this client cannot process: pipe the output of a tool into '-f -'.",
-    {
-      short: 'k',
-    },
-  ),
+  kustomize: text('', "Process the kustomization directory. This flag can't be used together with -f or -R.", {
+    short: 'k',
+  }),
   recursive: toggle(false, 'Process the directory used in -f, --filename recursively.', { short: 'R' }),
 };
 
@@ -63,9 +56,12 @@ export function refuseArguments(args: readonly string[]): void {
 /** Reads the documents of all files in their order; lists are taken apart. @throws CommandError */
 export async function readDocuments({ filename, kustomize, recursive }: FilenameValues, io: Io): Promise<Document[]> {
   if (kustomize !== '') {
-    throw new CommandError(
-      "kustomizations are not supported: build them with a tool, and pipe its output into this command with '-f -'",
-    );
+    if (filename.length > 0 || recursive)
+      throw new CommandError('only one of -f or -k can be specified, and -k without -R');
+    // Few command lines need it, and it loads all built-in types.
+    const { buildKustomization } = await import('../kustomize/build.ts');
+    const objects = await buildKustomization(kustomize, io);
+    return objects.map((object) => ({ object, source: kustomize }));
   }
   const documents: Document[] = [];
   for (const path of filename) {
@@ -102,76 +98,9 @@ async function contentsOf(path: string, recursive: boolean, io: Io): Promise<Con
   return contents;
 }
 
-const tooLarge = (source: string) =>
-  new CommandError(`${source} is larger than ${maxFile / 1024 / 1024} MiB: split it into several files`);
-
-async function readWhole(full: string, size: number, source: string): Promise<string> {
-  if (size > maxFile) throw tooLarge(source);
-  try {
-    return await readFile(full, 'utf8');
-  } catch (cause) {
-    throw new CommandError(`open ${source}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`, { cause });
-  }
-}
-
-async function readUrl(url: string, signal: AbortSignal): Promise<string> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(urlMs)]) });
-    if (!response.ok) {
-      throw new CommandError(
-        `unable to read URL ${JSON.stringify(url)}, server reported ${response.status} ${response.statusText}, status code=${response.status}`,
-      );
-    }
-    return await textOfStream(response.body ?? [], url);
-  } catch (cause) {
-    if (cause instanceof CommandError) throw cause;
-    const { message, cause: inner } = cause as Error;
-    throw new CommandError(
-      `unable to read URL ${JSON.stringify(url)}: ${inner instanceof Error ? inner.message : message}`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
-/** Reads standard input to its end. @throws CommandError */
-const readStdin = ({ stdin }: Pick<Io, 'stdin'>): Promise<string> => textOfStream(stdin, 'standard input');
-
-async function textOfStream(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, source: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > maxFile) throw tooLarge(source);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 /** The objects of the documents of a text; those of a `List` one by one. @throws CommandError */
-export function objectsIn(content: string, source: string): JsonObject[] {
-  const objects: JsonObject[] = [];
-  // A line that begins with either marker always ends a document.
-  for (const part of content.split(/^(?:---|\.\.\.)(?=\s|$)/m)) {
-    const object = objectIn(part, source);
-    if (object !== undefined) for (const item of itemsOf(object)) objects.push(item);
-  }
-  return objects;
-}
-
-function objectIn(part: string, source: string): JsonObject | undefined {
-  try {
-    const { value, findings } = parseYaml(Buffer.from(part));
-    if (findings.length > 0) throw new CommandError(`error parsing ${source}: ${findings.join('; ')}`);
-    if (value === null) return undefined;
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw new CommandError(`error parsing ${source}: ${error.message}`, { cause: error });
-  }
-  throw new CommandError(`error parsing ${source}: each document must be an object`);
-}
+export const objectsIn = (content: string, source: string): JsonObject[] =>
+  documentsIn(content, source).flatMap(itemsOf);
 
 function itemsOf(object: JsonObject): JsonObject[] {
   const { kind, items } = object;

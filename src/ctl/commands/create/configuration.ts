@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../../../meta/index.ts';
 import { type Command, command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
 import { integer, text, toggle } from '../../flags/flag.ts';
-import { hashOf, readSources, sourceFlags } from './data-sources.ts';
+import { hashOf } from '../../objects/content-hash.ts';
+import { readSources, sourceFlags } from './data-sources.ts';
 import { generator, objectOf, pairsOf } from './generator.ts';
 
 const namespace = generator({

@@ -1,11 +1,8 @@
 /** The data of config maps and secrets from literals, files, folders and files of variables. */
-import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { CommandError } from '../../errors.ts';
 import { list, repeatable, type ValuesOf } from '../../flags/flag.ts';
-import { compactJson } from '../../output/json.ts';
 
 export const sourceFlags = {
   fromEnvFile: list('Specify the path to a file to read lines of key=val pairs to create the data.'),
@@ -79,18 +76,4 @@ async function read(full: string, path: string): Promise<Buffer> {
     if (cause instanceof CommandError) throw cause;
     throw new CommandError(`error reading ${path}: no such file or directory`, { cause });
   }
-}
-
-/** The hash that `--append-hash` adds: ten letters of the SHA-256 of the data, without vowels and digits that spell words. */
-export function hashOf({ kind, metadata, data = {}, binaryData, type }: JsonObject): string {
-  const content: JsonObject = {
-    ...(binaryData === undefined ? {} : { binaryData }),
-    data,
-    kind: kind ?? '',
-    name: isJsonObject(metadata) ? (metadata['name'] ?? '') : '',
-    ...(kind === 'Secret' ? { type: type ?? '' } : {}),
-  };
-  const hex = createHash('sha256').update(compactJson(content)).digest('hex');
-  const replacements: { readonly [digit: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' };
-  return Array.from(hex.slice(0, 10), (digit) => replacements[digit] ?? digit).join('');
 }

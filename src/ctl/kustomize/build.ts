@@ -1,6 +1,5 @@
 /** Builds kustomizations: the objects of folders, with the changes that their kustomization files describe. */
 import { join, relative } from 'node:path';
-import { stringifyYaml } from '../../codec/index.ts';
 import type { JsonObject } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -12,6 +11,7 @@ import { absorb, generate } from './generate.ts';
 import { type KustomizationFile, readConfigurations, readKustomization, readReplacements } from './kustomization.ts';
 import { Folder, isUrl } from './load.ts';
 import { ordered } from './order.ts';
+import { metadataAnnotations, originOfFile, originOfGenerated, recordTransformations } from './origin.ts';
 import { applyJsonPatches, applyPatches } from './patch.ts';
 import { updateReferences } from './references.ts';
 import { replaceValues } from './replace.ts';
@@ -22,7 +22,6 @@ import { countsAndImages, namesAndMetadata, setPairs } from './transform.ts';
 const maxResources = 10_000;
 
 const localConfiguration = `config.${names.labels}/local-config`;
-const originAnnotation = `config.${names.labels}/origin`;
 const managedByLabel = `app.${names.labels}/managed-by`;
 
 interface BuildOptions {
@@ -45,19 +44,19 @@ export async function buildKustomization(
   io: Pick<Io, 'folder' | 'signal' | 'stderr'>,
   { isUnrestricted = false }: BuildOptions = {},
 ): Promise<JsonObject[]> {
-  const reading = { isRestricted: !isUnrestricted, signal: io.signal, files: 0, bytes: 0 };
+  const reading = { isRestricted: !isUnrestricted, signal: io.signal, files: 0, size: 0 };
   const folder = await Folder.open(path, io.folder, reading);
   const file = await readKustomization(folder, io);
   const { buildMetadata = [], sortOptions } = file.kustomization;
   const layer: Layer = { resources: [], fields: defaultFields };
-  await new Builder(folder, io).add(folder, file, layer);
+  await new Builder(folder, io, buildMetadata.includes('transformerAnnotations')).add(folder, file, layer);
   for (const resource of layer.resources) appendHash(resource);
   updateReferences(layer.resources, layer.fields.nameReference);
   const resources = ordered(layer.resources.filter(isOutput), sortOptions ?? undefined);
   if (buildMetadata.includes('managedByLabel')) {
     setPairs(resources, [{ path: 'metadata/labels', create: true }], { [managedByLabel]: 'orch-ctl' });
   }
-  for (const resource of resources) setAnnotations(resource, buildMetadata.includes('originAnnotations'));
+  for (const resource of resources) setAnnotations(resource, buildMetadata);
   return resources.map(({ object }) => object);
 }
 
@@ -74,11 +73,9 @@ function appendHash(resource: Resource): void {
 const isOutput = (resource: Resource): boolean =>
   (resource.texts('annotations')[localConfiguration] ?? 'false') === 'false';
 
-function setAnnotations(resource: Resource, hasOrigin: boolean): void {
-  const annotations = {
-    ...resource.texts('annotations'),
-    ...(hasOrigin && resource.origin !== undefined ? { [originAnnotation]: resource.origin } : {}),
-  };
+/** Annotations are texts, and there is no empty map of them. */
+function setAnnotations(resource: Resource, buildMetadata: readonly string[]): void {
+  const annotations = { ...resource.texts('annotations'), ...metadataAnnotations(resource, buildMetadata) };
   resource.setMetadata('annotations', Object.keys(annotations).length === 0 ? undefined : annotations);
 }
 
@@ -87,10 +84,12 @@ class Builder {
   /** The folder of the whole build. */
   readonly #root: Folder;
   readonly #io: Pick<Io, 'stderr'>;
+  readonly #recordsTransformations: boolean;
 
-  constructor(root: Folder, io: Pick<Io, 'stderr'>) {
+  constructor(root: Folder, io: Pick<Io, 'stderr'>, recordsTransformations: boolean) {
     this.#root = root;
     this.#io = io;
+    this.#recordsTransformations = recordsTransformations;
   }
 
   /** Adds what a kustomization describes. A component changes the objects that are in the layer already, too. */
@@ -102,11 +101,13 @@ class Builder {
         layer.fields = mergeFields(layer.fields, fields);
       }
       for (const resource of await generate(folder, kustomization)) {
-        resource.origin = this.#originOfGenerated(folder, file, resource);
+        resource.origin = originOfGenerated(this.#pathOf(folder, file.name), resource.kind);
         absorb(layer.resources, resource);
       }
       for (const path of kustomization.components ?? []) await this.#addComponent(folder, path, layer);
       await transform(folder, file, layer);
+      if (this.#recordsTransformations)
+        recordTransformations(layer.resources, this.#pathOf(folder, file.name), kustomization);
     } catch (error) {
       throw inFile(error, join(folder.path, file.name));
     }
@@ -115,7 +116,7 @@ class Builder {
   async #addResource(folder: Folder, path: string, layer: Layer): Promise<void> {
     if ((await folder.kindOf(path)) === 'file') {
       const objects = objectsOf((await folder.read(path)).toString(), path);
-      const origin = stringifyYaml({ path: isUrl(path) ? path : this.#pathOf(folder, path) });
+      const origin = originOfFile(isUrl(path) ? path : this.#pathOf(folder, path));
       append(
         layer,
         objects.map((object) => Object.assign(new Resource(object), { origin })),
@@ -141,23 +142,20 @@ class Builder {
   #pathOf(folder: Folder, path: string): string {
     return relative(this.#root.path, join(folder.path, path));
   }
-
-  #originOfGenerated(folder: Folder, file: KustomizationFile, { kind }: Resource): string {
-    const configuredBy = { apiVersion: 'builtin', kind: `${kind}Generator` };
-    return [{ configuredIn: this.#pathOf(folder, file.name) }, { configuredBy }]
-      .map((field) => stringifyYaml(field))
-      .join('');
-  }
 }
 
 async function transform(folder: Folder, { kustomization }: KustomizationFile, layer: Layer): Promise<void> {
   const { resources } = layer;
+  const { namespace, namePrefix, nameSuffix, labels, commonLabels, commonAnnotations } = kustomization;
+  const added = [namespace, namePrefix, nameSuffix, labels, commonLabels, commonAnnotations];
+  folder.charge(resources.length * JSON.stringify(added).length);
   await applyPatches(folder, resources, kustomization);
   for (const apply of namesAndMetadata) apply(resources, kustomization, layer.fields);
   checkIdentities(resources);
   await applyJsonPatches(folder, resources, kustomization);
   for (const apply of countsAndImages) apply(resources, kustomization, layer.fields);
-  for (const replacement of await readReplacements(folder, kustomization)) replaceValues(resources, replacement);
+  for (const replacement of await readReplacements(folder, kustomization))
+    replaceValues(folder, resources, replacement);
 }
 
 /** @throws CommandError when two objects have one identity */

@@ -4,9 +4,10 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CommandError } from '../errors.ts';
 import { readUrl } from '../objects/contents.ts';
 
-/** The most files that one build reads, their total size in bytes, and how deep kustomizations may refer to others. */
+/** The most files that one build reads, and how deep kustomizations may refer to others. */
 const maxFiles = 10_000;
-const maxBytes = 64 * 1024 * 1024;
+/** The size of all texts that a build reads, and that patches, replacements and labels copy into objects (bytes, characters). */
+const maxSize = 256 * 1024 * 1024;
 const maxDepth = 64;
 
 /** What a build has read. */
@@ -15,7 +16,7 @@ export interface Reading {
   readonly isRestricted: boolean;
   readonly signal: AbortSignal;
   files: number;
-  bytes: number;
+  size: number;
 }
 
 export const isUrl = (path: string): boolean => /^https?:\/\//.test(path);
@@ -85,15 +86,21 @@ export class Folder {
   async read(path: string): Promise<Buffer> {
     const reading = this.#reading;
     if (++reading.files > maxFiles) throw new CommandError(`the kustomization reads more than ${maxFiles} files`);
-    const bytes = isUrl(path) ? await this.#readUrl(path) : await this.#readFile(path);
-    this.#charge(bytes.length);
-    return bytes;
+    return isUrl(path) ? this.#readUrl(path) : this.#readFile(path);
+  }
+
+  /** Counts text that is read or copied against the limit of the build. @throws CommandError beyond it */
+  charge(size: number): void {
+    this.#reading.size += size;
+    if (this.#reading.size <= maxSize) return;
+    throw new CommandError(`the kustomization reads and copies more than ${maxSize / 1024 / 1024} MiB`);
   }
 
   async #readUrl(url: string): Promise<Buffer> {
     const text = await readUrl(url, this.#reading.signal).catch((error: unknown) => {
       throw isRepository(url) ? repositoryError(url) : error;
     });
+    this.charge(text.length);
     return Buffer.from(text);
   }
 
@@ -108,14 +115,8 @@ export class Folder {
     }
     const found = await stat(full);
     if (!found.isFile()) throw new CommandError(`${JSON.stringify(path)} in ${this.path} must be a file`);
-    if (this.#reading.bytes + found.size > maxBytes) this.#charge(found.size);
+    this.charge(found.size);
     return readFile(full);
-  }
-
-  #charge(size: number): void {
-    this.#reading.bytes += size;
-    if (this.#reading.bytes <= maxBytes) return;
-    throw new CommandError(`the files of the kustomization have more than ${maxBytes / 1024 / 1024} MiB`);
   }
 }
 

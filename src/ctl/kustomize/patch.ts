@@ -1,6 +1,6 @@
 /** The patches of a kustomization. */
 import { parseYaml } from '../../codec/index.ts';
-import { applyJsonPatch, readOperations } from '../../merge/index.ts';
+import { applyJsonPatch, readOperations, reasonOfJsonPatch } from '../../merge/index.ts';
 import { isJsonObject, type Json, type JsonObject, jsonCopy, StatusError } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { objectsOf } from './documents.ts';
@@ -9,6 +9,7 @@ import type { Folder } from './load.ts';
 import { mergedObject } from './merge.ts';
 import { identityText, isSameIdentity, Resource } from './resource.ts';
 import { selectResources } from './selector.ts';
+import { sizeOf } from './size.ts';
 
 /** A patch that has been read: one of the two. */
 interface ReadPatch {
@@ -23,7 +24,7 @@ export async function applyPatches(folder: Folder, resources: Resource[], kustom
   const { patchesStrategicMerge = [], patches = [] } = kustomization;
   for (const patch of patchesStrategicMerge) {
     const read = await readMergePatch(folder, patch);
-    for (const object of read.objects ?? []) mergeInto(resources, [ownTarget(resources, object)], object, {});
+    for (const object of read.objects ?? []) mergeInto(folder, resources, [ownTarget(resources, object)], object, {});
   }
   for (const [i, patch] of patches.entries()) await applyPatch(folder, resources, patch, `patches[${i}]`);
 }
@@ -46,7 +47,7 @@ async function applyPatch(folder: Folder, resources: Resource[], patch: Patch, f
     if (target === undefined || target === null) {
       throw new CommandError(`${source}: a JSON patch needs a target, which selects the resources`);
     }
-    for (const resource of selectResources(resources, target)) applyOperations(resource, operations, source);
+    for (const resource of selectResources(resources, target)) applyOperations(folder, resource, operations, source);
     return;
   }
   if (target !== undefined && target !== null && objects.length > 1) {
@@ -54,7 +55,7 @@ async function applyPatch(folder: Folder, resources: Resource[], patch: Patch, f
   }
   for (const object of objects) {
     const selected = target ? selectResources(resources, target) : [ownTarget(resources, object)];
-    mergeInto(resources, selected, object, options);
+    mergeInto(folder, resources, selected, object, options);
   }
 }
 
@@ -103,11 +104,13 @@ function ownTarget(resources: readonly Resource[], patch: JsonObject): Resource 
 
 /** Merges a patch into resources; those that it deletes leave the list. */
 function mergeInto(
+  folder: Folder,
   resources: Resource[],
   selected: readonly Resource[],
   patch: JsonObject,
   { allowNameChange = false, allowKindChange = false }: { readonly [option: string]: boolean },
 ): void {
+  folder.charge(selected.length * sizeOf(patch));
   for (const resource of selected) {
     const { kind, name, namespace, object } = resource;
     if (allowNameChange || allowKindChange) resource.remember();
@@ -123,16 +126,19 @@ function mergeInto(
   }
 }
 
-function applyOperations(resource: Resource, operations: readonly JsonObject[], source: string): void {
+function applyOperations(folder: Folder, resource: Resource, operations: readonly JsonObject[], source: string): void {
   resource.remember();
   try {
     const patched = applyJsonPatch(resource.object, operations);
     if (!isJsonObject(patched)) throw new CommandError(`${source}: ${resource.text} is no object after the patch`);
+    folder.charge(Math.max(0, sizeOf(patched) - sizeOf(resource.object)));
     resource.object = patched;
   } catch (error) {
     throw inSource(error, `${source}, on ${resource.text}`);
   }
 }
 
-const inSource = (error: unknown, source: string): unknown =>
-  error instanceof StatusError ? new CommandError(`${source}: ${error.message}`, { cause: error }) : error;
+function inSource(error: unknown, source: string): unknown {
+  if (!(error instanceof StatusError)) return error;
+  return new CommandError(`${source}: ${reasonOfJsonPatch(error)?.message ?? error.message}`, { cause: error });
+}

@@ -103,7 +103,9 @@ class Update {
     const same = similar.length > 1 ? similar.filter((one) => hasSameAffixes(one, this.#referrer, false)) : similar;
     const [first, ...others] = same;
     if (first === undefined || others.every((one) => textOf(one) === textOf(first))) return first;
-    throw new CommandError(`the name ${JSON.stringify(name)} may refer to ${same.map((one) => one.text).join(' or to ')}`);
+    throw new CommandError(
+      `the name ${JSON.stringify(name)} may refer to ${same.map((one) => one.text).join(' or to ')}`,
+    );
   }
 }
 

@@ -13,14 +13,20 @@ import { CommandError } from '../errors.ts';
 import { jsonText } from '../output/json.ts';
 import { splitPath } from './field-path.ts';
 import type { FieldOptions, Replacement, Selector } from './format.ts';
+import type { Folder } from './load.ts';
 import { type Identity, isSelected, type Resource } from './resource.ts';
 import { hasPairs, regexOf } from './selector.ts';
+import { sizeOf } from './size.ts';
 
 /** The field that sources and targets have by default. */
 const defaultPath = 'metadata.name';
 
 /** Copies a value into the fields of all targets. @throws CommandError for a source or a field that does not exist */
-export function replaceValues(resources: readonly Resource[], { source, targets = [] }: Replacement): void {
+export function replaceValues(
+  folder: Folder,
+  resources: readonly Resource[],
+  { source, targets = [] }: Replacement,
+): void {
   if (source === undefined || source === null || targets.length === 0) {
     throw new CommandError('replacements: each one needs a source and at least one target');
   }
@@ -35,7 +41,7 @@ export function replaceValues(resources: readonly Resource[], { source, targets 
     ];
     for (const resource of resources) {
       if (!isTarget.every((test) => test(resource)) || rejections.some((test) => test(resource))) continue;
-      for (const path of fieldPaths) setField(resource, path, value, options);
+      for (const path of fieldPaths) setField(folder, resource, path, value, options);
     }
   }
 }
@@ -125,7 +131,7 @@ function textOf(value: Json): string {
   throw new CommandError('replacements: options.delimiter needs fields that are texts, numbers or booleans');
 }
 
-function setField(resource: Resource, path: string, value: Json, options: FieldOptions): void {
+function setField(folder: Folder, resource: Resource, path: string, value: Json, options: FieldOptions): void {
   const parts = partsOf(path);
   const slots = slotsOf(resource.object, parts, 0, options.create === true);
   if (slots.length === 0) {
@@ -134,6 +140,7 @@ function setField(resource: Resource, path: string, value: Json, options: FieldO
   for (const { holder, key } of slots) {
     const before = Array.isArray(holder) ? (holder[Number(key)] ?? null) : (getKey(holder, key) ?? null);
     const after = converted(before, spliced(before, value, options), path);
+    folder.charge(sizeOf(after));
     if (Array.isArray(holder)) holder[Number(key)] = after;
     else setKey(holder, key, after);
   }

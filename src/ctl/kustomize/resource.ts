@@ -50,6 +50,8 @@ export class Resource {
   readonly behavior: Behavior;
   /** Where the object comes from, in YAML. */
   origin: string | undefined;
+  /** The transformers that ran on it, each in YAML. */
+  readonly transformations: string[] = [];
   /** Whether the hash of the content is appended to the name. */
   needsHash: boolean;
 

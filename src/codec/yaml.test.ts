@@ -43,6 +43,23 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     });
   });
 
+  it('resolves only true and false as booleans where YAML 1.2 is meant', () => {
+    // What kubectl 1.33 kustomize prints of these scalars.
+    const text = Buffer.from('[yes, on, n, true, False, ~, 010, 1_000, 1e3, "true"]');
+    expect(parseYaml(text, { coreBooleans: true }).value).toEqual([
+      'yes',
+      'on',
+      'n',
+      true,
+      false,
+      null,
+      8,
+      1000,
+      1000,
+      'true',
+    ]);
+  });
+
   it('resolves an integer of base 2, 8 or 16 beyond 64 bits as text', () => {
     const [most, more] = [`0x${'f'.repeat(16)}`, `0x1${'0'.repeat(16)}`];
     const zeros = `0b${'0'.repeat(1000)}1`;
@@ -234,6 +251,11 @@ describe('stringifyYaml', () => {
   ])('writes %o', (value, text) => {
     expect(stringifyYaml(value)).toBe(text);
     expect(read(text).value).toEqual(value);
+  });
+
+  it('escapes characters beyond U+FFFF', () => {
+    // Recorded from kubectl 1.32 (create configmap -o yaml).
+    expect(stringifyYaml({ a: '😀', b: 'é漢' })).toBe('a: "\\U0001F600"\nb: é漢\n');
   });
 
   it('writes a key of 2,000 characters as an explicit key, and a map of 100,000 keys', () => {

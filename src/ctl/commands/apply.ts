@@ -45,6 +45,7 @@ export const applyCommand = command({
   usage: '(-f FILENAME | -k DIRECTORY)',
   examples: [
     { title: 'Apply the configuration in pod.json to a pod', lines: ['ctl apply -f ./pod.json'] },
+    { title: 'Apply the kustomization in a directory', lines: ['ctl apply -k overlays/production'] },
     { title: 'Apply the JSON passed into stdin to a pod', lines: ['cat pod.json | orch ctl apply -f -'] },
     {
       title: 'Apply the files of a folder, and delete what an earlier call applied and they no longer have',

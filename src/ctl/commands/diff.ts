@@ -23,7 +23,7 @@ export const diffCommand = command({
   description: `Diff configurations specified by file name or stdin between the current online configuration, and the configuration as it would be if applied.
 
 Exit status: 0 No differences were found. 1 Differences were found. >1 orch ctl failed with an error.`,
-  usage: '(-f FILENAME | TYPE NAME --from=VERSION [--to=VERSION])',
+  usage: '(-f FILENAME | -k DIRECTORY | TYPE NAME --from=VERSION [--to=VERSION])',
   examples: [
     { title: 'Diff resources included in pod.json', lines: ['ctl diff -f pod.json'] },
     { title: 'Diff two versions of a config map', lines: ['ctl diff configmap settings --from=4710 --to=4711'] },

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -148,6 +151,25 @@ patches: [{patch: '{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {p
         { port: 80, protocol: 'TCP', name: 'http' },
       ],
     });
+  });
+
+  it('reads files of URLs, and says that repositories are not fetched', async () => {
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url === '/a.yaml' ? 200 : 404).end(configMap('remote'));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const [object] = await build({ 'kustomization.yaml': `resources: ["${url}/a.yaml"]\n` });
+      expect(object?.['metadata']).toEqual({ name: 'remote' });
+      expect(await fault({ 'kustomization.yaml': `resources: ["${url}/b.yaml"]\n` })).toContain('server reported 404');
+      expect(await fault({ 'kustomization.yaml': `resources: ["${url}/team/app.git"]\n` })).toContain(
+        'app.git" is a git repository: clone it, and name its folder instead',
+      );
+    } finally {
+      server.close();
+    }
   });
 
   it('warns of deprecated fields', async () => {

@@ -520,6 +520,15 @@ namePrefix: p-
     },
   },
   {
+    title: 'names of some kinds only',
+    files: {
+      'service.yaml': service,
+      'widget.yaml': 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: one}\n',
+      'fields.yaml': 'namePrefix: [{path: metadata/name, kind: Widget}]\n',
+      'kustomization.yaml': 'resources: [service.yaml, widget.yaml]\nconfigurations: [fields.yaml]\nnamePrefix: my-\n',
+    },
+  },
+  {
     title: 'the origins and transformations of objects',
     folder: 'overlay',
     files: {

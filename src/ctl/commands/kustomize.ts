@@ -29,7 +29,7 @@ export const kustomizeCommand = command({
     output: text('', 'If specified, write output to this path.', { short: 'o' }),
   },
   run: async ({ args, flags, io, path }) => {
-    if (args.length > 1) throw usageError('specify one path to a kustomization directory', path);
+    if (args.length > 1) throw usageError('specify one path to kustomization.yaml', path);
     const { loadRestrictor, output } = flags;
     if (loadRestrictor !== restricted && loadRestrictor !== unrestricted) {
       throw new CommandError(`--load-restrictor must be ${restricted} or ${unrestricted}`);

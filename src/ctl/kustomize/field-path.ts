@@ -47,9 +47,9 @@ function editAt(value: Json, path: readonly string[], at: number, create: boolea
   if (!isJsonObject(value)) throw new CommandError('a list or an object is expected');
   const part = path[at] ?? '';
   const name = part.replace(/\[\]$/, '');
-  const made = create && name === part ? emptyAt(path, at, edit) : undefined;
+  const empty = create && name === part ? emptyAt(path, at, edit) : undefined;
   let child = getKey(value, name);
-  if (made !== undefined) child ??= made;
+  if (empty !== undefined) child ??= empty;
   if (child !== undefined) setKey(value, name, editAt(child, path, at + 1, create, edit));
   return value;
 }

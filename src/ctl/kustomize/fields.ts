@@ -227,17 +227,21 @@ export const defaultFields: Required<Configuration> = expandNamesIn(
 );
 
 /**
- * The fields of two configurations. Places that the first one has already are left out.
+ * The fields of two configurations. Places that the first one has already are left out. A place of some kinds replaces the same
+ * place of all kinds.
  * @throws CommandError when a place is created in one and not in the other
  */
 export function mergeFields(first: Required<Configuration>, second: Configuration): Required<Configuration> {
   const { nameReference, ...lists } = first;
   const merged = Object.entries(lists).map(([name, specs]) => [
     name,
-    mergeSpecs(specs, second[name as keyof typeof lists] ?? []),
+    mergeSpecs([], mergeSpecs(specs, second[name as keyof typeof lists] ?? []).toSorted(byGenerality)),
   ]);
   return { ...Object.fromEntries(merged), nameReference: mergeReferences(nameReference, second.nameReference ?? []) };
 }
+
+const byGenerality = (a: FieldSpec, b: FieldSpec): number => Number(isGeneral(a)) - Number(isGeneral(b));
+const isGeneral = ({ group = '', version = '', kind = '' }: FieldSpec): boolean => group + version + kind === '';
 
 /** @throws CommandError when a place is created in one and not in the other */
 export function mergeSpecs(first: readonly FieldSpec[], second: readonly FieldSpec[]): FieldSpec[] {

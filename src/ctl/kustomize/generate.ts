@@ -5,7 +5,7 @@ import { configMapKey, isJsonObject, type Json, type JsonObject, setKey } from '
 import { CommandError } from '../errors.ts';
 import type { GeneratorOptions, Kustomization, SecretGenerator } from './format.ts';
 import type { Folder } from './load.ts';
-import { type Behavior, identityText, isSameIdentity, Resource } from './resource.ts';
+import { identityText, isSameIdentity, Resource } from './resource.ts';
 
 /** The objects of all generators of a kustomization, in the order in which they join the others. @throws CommandError */
 export async function generate(folder: Folder, kustomization: Kustomization): Promise<Resource[]> {
@@ -42,8 +42,10 @@ async function generated(
   };
   if (common.immutable === true || options.immutable === true) object['immutable'] = true;
   const needsHash = common.disableNameSuffixHash !== true && options.disableNameSuffixHash !== true;
-  const joins = behavior === 'replace' || behavior === 'merge' ? behavior : 'create';
-  return new Resource(object, { behavior: joins satisfies Behavior, needsHash });
+  return new Resource(object, {
+    behavior: behavior === 'replace' || behavior === 'merge' ? behavior : 'create',
+    needsHash,
+  });
 }
 
 function secretData(values: ReadonlyMap<string, Buffer>): JsonObject {
@@ -53,13 +55,14 @@ function secretData(values: ReadonlyMap<string, Buffer>): JsonObject {
 }
 
 function configMapData(values: ReadonlyMap<string, Buffer>): JsonObject {
-  const [data, binaryData]: JsonObject[] = [{}, {}];
+  const data: JsonObject = {};
+  const binaryData: JsonObject = {};
   for (const [key, value] of values) {
-    if (isUtf8(value)) setKey(data ?? {}, key, value.toString());
-    else setKey(binaryData ?? {}, key, base64Lines(value));
+    if (isUtf8(value)) setKey(data, key, value.toString());
+    else setKey(binaryData, key, base64Lines(value));
   }
-  const parts = Object.entries({ data, binaryData });
-  return Object.fromEntries(parts.filter(([, part]) => Object.keys(part ?? {}).length > 0)) as JsonObject;
+  const isFilled = (part: JsonObject) => Object.keys(part).length > 0;
+  return { ...(isFilled(data) ? { data } : {}), ...(isFilled(binaryData) ? { binaryData } : {}) };
 }
 
 /** The length of a line of Base64. */
@@ -141,6 +144,7 @@ export function absorb(resources: Resource[], added: Resource): void {
     added.setMetadata(field, Object.keys(pairs).length === 0 ? undefined : pairs);
   }
   if (behavior === 'merge') {
+    added.origin = old.origin;
     for (const field of ['data', 'binaryData']) {
       const pairs = { ...pairsAt(old.object[field]), ...pairsAt(added.object[field]) };
       if (Object.keys(pairs).length > 0) added.object[field] = pairs;

@@ -113,8 +113,8 @@ function mergeItems(before: JsonArray, changes: JsonArray, keys: readonly string
     if (known !== undefined && keys.length === 1) rest.delete(known);
   }
   const others = [...rest].flatMap((one) => {
-    const kept = replaced.has(one) ? replaced.get(one) : one;
-    return kept === undefined ? [] : [kept];
+    const value = replaced.has(one) ? replaced.get(one) : one;
+    return value === undefined ? [] : [value];
   });
   return [...first, ...others];
 }

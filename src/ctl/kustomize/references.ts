@@ -125,10 +125,10 @@ function boundNamespaces({ kind, object }: Resource): ReadonlySet<string> {
   return new Set(accounts.map((subject) => jsonText(subject['namespace'])));
 }
 
-/** Whether two names got the same prefixes and suffixes last; `open`: an object without them is like each other. */
-function hasSameAffixes(one: Resource, other: Resource, open: boolean): boolean {
+/** Whether two names got the same prefixes and suffixes last. `ignoresNone`: an object without them is like each other one. */
+function hasSameAffixes(one: Resource, other: Resource, ignoresNone: boolean): boolean {
   const isSame = (a: readonly string[], b: readonly string[]) =>
-    (open && (a.length === 0 || b.length === 0)) || endsAlike(a, b);
+    (ignoresNone && (a.length === 0 || b.length === 0)) || endsAlike(a, b);
   return isSame(one.prefixes, other.prefixes) && isSame(one.suffixes, other.suffixes);
 }
 

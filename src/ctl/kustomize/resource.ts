@@ -32,7 +32,7 @@ export interface Identity {
 }
 
 /** What generators say about how their object joins the others. */
-export type Behavior = 'create' | 'replace' | 'merge';
+type Behavior = 'create' | 'replace' | 'merge';
 
 interface ResourceOptions {
   readonly behavior?: Behavior;

@@ -56,8 +56,8 @@ export function refuseArguments(args: readonly string[]): void {
 /** Reads the documents of all files in their order; lists are taken apart. @throws CommandError */
 export async function readDocuments({ filename, kustomize, recursive }: FilenameValues, io: Io): Promise<Document[]> {
   if (kustomize !== '') {
-    if (filename.length > 0 || recursive)
-      throw new CommandError('only one of -f or -k can be specified, and -k without -R');
+    if (filename.length > 0) throw new CommandError('only one of -f or -k can be specified');
+    if (recursive) throw new CommandError("the -k flag can't be used with -f or -R");
     // Few command lines need it, and it loads all built-in types.
     const { buildKustomization } = await import('../kustomize/build.ts');
     const objects = await buildKustomization(kustomize, io);

@@ -1,17 +1,19 @@
-import { once } from 'node:events';
 import { homedir } from 'node:os';
-import { type Io, type Output, runCtl } from '../../ctl/index.ts';
+import { type Io, runCtl } from '../../ctl/index.ts';
 import { systemClock } from '../clock.ts';
-import { version } from '../version.ts';
 
-/** Runs `orch ctl` with the standard streams of the process, and exits with the status of the command. */
-export async function ctl(args: readonly string[]): Promise<void> {
+/**
+ * Runs `orch ctl` with the standard streams of the process. Resolves to the exit status of the command, once its output is
+ * written.
+ */
+export async function ctl(args: readonly string[], program: Pick<Io, 'version' | 'convert'>): Promise<number> {
   const stop = new AbortController();
   // A second signal ends the process.
   process.once('SIGINT', () => stop.abort());
   // The reader of standard output may be gone (EPIPE).
   process.stdout.on('error', () => process.exit(0));
-  const io: Io = {
+  const status = await runCtl(args, {
+    ...program,
     stdout: process.stdout,
     stderr: process.stderr,
     stdin: process.stdin,
@@ -20,15 +22,13 @@ export async function ctl(args: readonly string[]): Promise<void> {
     folder: process.cwd(),
     clock: systemClock,
     signal: stop.signal,
-    version,
-    convert: async (converted) => (await import('./convert.ts')).convertCommand.run(converted),
-  };
-  const status = await runCtl(args, io);
+  });
   await Promise.all([process.stdout, process.stderr].map(written));
-  process.exit(status);
+  return status;
 }
 
 /** Resolves once a stream has written its text. */
-async function written(stream: NodeJS.WriteStream & Output): Promise<void> {
-  if (stream.writableLength > 0) await once(stream, 'drain');
-}
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });

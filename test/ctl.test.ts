@@ -98,7 +98,7 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
     theirs.stop();
     await kubectl.run('annotate', 'cm', 'watched', 'a=b', '-n', 'nsk');
     stop.abort();
-    expect(await watching).toMatchObject({ code: 0, out: expect.stringMatching(/^(?:configmap\/watched\n)*$/) });
+    expect(await watching).toMatchObject({ code: 130, out: expect.stringMatching(/^(?:configmap\/watched\n)*$/) });
   });
 
   it('edits an object with the editor of the environment', async () => {

@@ -1,5 +1,7 @@
-/** Where a command reads and writes: the process, or a replacement in tests. */
-export interface Io {
+import type { ProgressLine } from './output/progress-line.ts';
+
+/** Where the program reads and writes: the process, or a replacement in tests. */
+export interface ProgramIo {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: Input;
@@ -17,13 +19,32 @@ export interface Io {
   readonly convert: (args: readonly string[]) => Promise<void>;
 }
 
+/** Where a command reads and writes. */
+export interface Io extends ProgramIo {
+  readonly stdout: ColouredOutput;
+  readonly stderr: ColouredOutput;
+  /** Tells people what a command waits for. */
+  readonly progress: ProgressLine;
+}
+
 export interface Output {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean | undefined;
-  /** The width of the terminal. */
+  /** The width and the height of the terminal (characters). */
   readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  /** Receives changes of the size of the terminal. */
+  on?(event: 'resize', listener: () => void): unknown;
+  off?(event: 'resize', listener: () => void): unknown;
+}
+
+export interface ColouredOutput extends Output {
+  /** Whether texts may have colours. */
+  readonly hasColours: boolean;
 }
 
 export interface Input extends AsyncIterable<Uint8Array> {
   readonly isTTY?: boolean | undefined;
+  /** Passes on each key as it is, without echo and without signals. Absent without a terminal. */
+  setRawMode?(raw: boolean): unknown;
 }

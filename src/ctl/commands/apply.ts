@@ -70,18 +70,31 @@ export const applyCommand = command({
     if (manifests.length === 0 && errors.length === 0) throw new CommandError('no objects passed to apply');
     const reporter = await Reporter.open(values, dryRun, io);
     const set = values.applyset === '' ? undefined : await openSet(context, opened, manifests, dryRun);
-    for (const manifest of manifests) {
-      try {
-        const object = set === undefined ? manifest.object : set.labelled(manifest.object);
-        reporter.changed(await applyObject(context, opened, { ...manifest, object }, dryRun), 'serverside-applied');
-      } catch (error) {
-        if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
-        errors.push(error);
+    let done = 0;
+    const applyAll = async () => {
+      for (const manifest of manifests) {
+        try {
+          const object = set === undefined ? manifest.object : set.labelled(manifest.object);
+          reporter.changed(await applyObject(context, opened, { ...manifest, object }, dryRun), 'serverside-applied');
+        } catch (error) {
+          if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
+          errors.push(error);
+        }
+        done++;
       }
-    }
+    };
+    await io.progress.during(() => `Applying: ${done} of ${manifests.length} done`, applyAll);
     // Nothing is deleted after a failure: the set would be incomplete.
     if (set !== undefined && errors.length === 0) {
-      await set.finish({ prunes: values.prune, dryRun, pruned: (object) => reporter.changed(object, 'pruned') });
+      const finish = {
+        prunes: values.prune,
+        dryRun,
+        pruned: (object: JsonObject) => reporter.changed(object, 'pruned'),
+      };
+      await io.progress.during(
+        () => 'Pruning what has left the set',
+        () => set.finish(finish),
+      );
     }
     throwAll(errors);
     return 0;

@@ -34,7 +34,10 @@ export const historyCommand = command({
     const opened = await cluster();
     const target = singleTarget(await targetsOf(opened, args), path);
     const limit = flags.limit === 0 ? Number.POSITIVE_INFINITY : flags.limit;
-    const found = await readVersions(opened, target, limit);
+    const found = await io.progress.during(
+      () => 'Reading versions',
+      () => readVersions(opened, target, limit),
+    );
     if (flags.output === 'json') {
       const items = found.versions.map(({ object }) => object);
       io.stdout.write(`${indentedJson({ apiVersion: 'v1', kind: 'List', items })}\n`);

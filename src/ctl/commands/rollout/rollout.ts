@@ -200,7 +200,12 @@ const status = command({
         return done || !flags.watch;
       };
       if (target.resource.kind === 'Deployment') checkRevision(object, flags.revision);
-      if (!report(object)) await follow(await context.cluster(), target, object, flags.timeout, report);
+      if (report(object)) continue;
+      const cluster = await context.cluster();
+      await io.progress.during(
+        () => `Watching ${target.resource.name}/${target.name}`,
+        () => follow(cluster, target, object, flags.timeout, report),
+      );
     }
     return 0;
   },

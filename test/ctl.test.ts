@@ -18,6 +18,7 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
     kubectl.file('odd.yaml', `${configMap('odd', '{}')}foo: 1\n`);
     kubectl.file('nover.yaml', 'kind: ConfigMap\nmetadata: { name: odd }\n');
     kubectl.file('three.yaml', configMap('three', '{}'));
+    kubectl.file('dep.yaml', deployment);
     mkdirSync(join(kubectl.server.folder, 'files'));
     kubectl.file('files/f1', 'hello\n');
     kubectl.file('files/e.env', 'A=1\n#c\nB=2\n');
@@ -148,6 +149,19 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
     expect(await kubectl.run('get', 'cm', 'second', '-n', 'nsk', '--ignore-not-found')).toBe('');
   });
 });
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: dep }
+spec:
+  selector: { matchLabels: { app: dep } }
+  template:
+    metadata: { labels: { app: dep } }
+    spec:
+      containers:
+        - { name: main, image: "m:1", env: [{ name: A, value: "1" }] }
+        - { name: side, image: "s:1" }
+`;
 
 const isSame = (line: string) => !differences.some(({ lines }) => lines.includes(line));
 

@@ -186,6 +186,24 @@ create
 create -f nofile
 create -f two.yaml foo
 create -f odd.yaml --validate=foo
+patch --local -f three.yaml -p '{"data":{"a":"2"}}' -o yaml
+patch --local -f dep.yaml -p '{"spec":{"template":{"spec":{"containers":[{"name":"new","image":"m"},{"name":"main","image":"m:2"}]}}}}' -o yaml
+patch --local -f three.yaml --type=json -p '[{"op":"remove","path":"/data/zz"}]'
+patch --local cm two -p '{}'
+patch deploy web -n demo -p '{"spec":{"replicas":9}}' --dry-run=client -o jsonpath={.spec.replicas}
+label --local -f three.yaml b=2 -o yaml
+label --local cm three b=2
+annotate --local -f three.yaml b=2 -o json
+label deploy web -n demo q=1 --dry-run=client -o jsonpath={.metadata.labels}
+set image --local -f dep.yaml main=m:2
+set image --local deploy dep main=m:2
+set image deploy/web -n demo '*=m:9' --dry-run=client -o jsonpath={.spec.template.spec.containers[*].image}
+set env --local -f dep.yaml B=2 A- --list
+set image -f dep.yaml deploy/dep main=m:3
+scale -f dep.yaml --replicas=3 --dry-run=client -o yaml
+rollout restart
+rollout status -f three.yaml
+rollout restart -f dep.yaml deploy/web
 delete
 delete cm
 apply

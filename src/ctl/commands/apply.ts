@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath } from '../cluster/resource.ts';
 import { type CommandContext, command } from '../command.ts';
@@ -14,6 +14,7 @@ import {
   Reporter,
   validateFlag,
 } from '../objects/change.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
@@ -160,19 +161,12 @@ async function applyObject(
   const request = {
     method: 'PATCH',
     url,
-    body: withoutServerFields(object),
+    // Manifests that were read from a server have managed fields, which a client must not apply.
+    body: withoutManagedFields(object),
     contentType: 'application/apply-patch+yaml',
   } as const;
   return cluster.send(request).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Conflict') throw error;
     throw new CommandError(`${error.message}${conflictHelp}`, { cause: error });
   });
-}
-
-/** Manifests that were read from a server have fields that a client must not apply. */
-function withoutServerFields(object: JsonObject): JsonObject {
-  const { metadata = null } = object;
-  if (!isJsonObject(metadata)) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest as JsonObject };
 }

@@ -9,6 +9,7 @@ import { CommandError, errorText } from '../errors.ts';
 import { text } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { changeFlags, changeQuery, fieldValidationOf, Reporter, validateFlag } from '../objects/change.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, objectsIn, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
@@ -135,11 +136,6 @@ async function editObject(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function withoutManagedFields(object: JsonObject): JsonObject {
-  const { managedFields: _fields, ...metadata } = object['metadata'] as JsonObject;
-  return { ...object, metadata: metadata as JsonObject };
 }
 
 /** The JSON Merge Patch (RFC 7396) from one object to another. */

@@ -1,3 +1,4 @@
+import type { ColouredOutput, Output } from './output/output.ts';
 import type { ProgressLine } from './output/progress-line.ts';
 
 /** Where the program reads and writes: the process, or a replacement in tests. */
@@ -25,22 +26,6 @@ export interface Io extends ProgramIo {
   readonly stderr: ColouredOutput;
   /** Tells people what a command waits for. */
   readonly progress: ProgressLine;
-}
-
-export interface Output {
-  write(text: string | Uint8Array): unknown;
-  readonly isTTY?: boolean | undefined;
-  /** The width and the height of the terminal (characters). */
-  readonly columns?: number | undefined;
-  readonly rows?: number | undefined;
-  /** Receives changes of the size of the terminal. */
-  on?(event: 'resize', listener: () => void): unknown;
-  off?(event: 'resize', listener: () => void): unknown;
-}
-
-export interface ColouredOutput extends Output {
-  /** Whether texts may have colours. */
-  readonly hasColours: boolean;
 }
 
 export interface Input extends AsyncIterable<Uint8Array> {

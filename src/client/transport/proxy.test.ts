@@ -77,7 +77,7 @@ async function httpProxy(status = 200): Promise<Proxy> {
 /** A proxy of SOCKS 5 that takes each client for one with a password, and answers requests with a code. */
 async function socksProxy(code = 0): Promise<Proxy> {
   const seen: Proxy['seen'] = [];
-  const proxy = createTcpServer(async (socket) => {
+  const serve = async (socket: Socket) => {
     const next = async () => (await once(socket, 'data'))[0] as Buffer;
     const [, , ...methods] = await next();
     const asks = methods.includes(2);
@@ -98,7 +98,8 @@ async function socksProxy(code = 0): Promise<Proxy> {
     socket.write(Uint8Array.of(127, 0, 0, 1, 0, 0));
     if (code === 0) join(socket, connectTcp(port, host));
     else socket.end();
-  });
+  };
+  const proxy = createTcpServer((socket) => void serve(socket));
   const port = await listening(proxy);
   closing.push(() => proxy.close());
   return { port, seen };

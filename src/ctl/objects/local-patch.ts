@@ -2,6 +2,7 @@
 import { applyJsonPatch, applyMergePatch, arrange, readOperations, reasonOfJsonPatch } from '../../merge/index.ts';
 import {
   atOnce,
+  compatibleDomain,
   defaultDomain,
   isJsonObject,
   type Json,
@@ -33,7 +34,8 @@ function apply(object: JsonObject, format: PatchFormat, patch: Json): Json {
   if (format === 'json') return applyJsonPatch(object, readOperations(patch));
   if (!isJsonObject(patch)) throw new CommandError('a strategic merge patch must be an object');
   const [group = ''] = jsonText(object['apiVersion']).split('/');
-  const isBuiltIn = !group.includes('.') || ['k8s.io', defaultDomain].some((domain) => group.endsWith(`.${domain}`));
+  const isBuiltIn =
+    !group.includes('.') || [compatibleDomain, defaultDomain].some((domain) => group.endsWith(`.${domain}`));
   if (!isBuiltIn)
     throw new CommandError(
       `custom types have no strategic merge patch: use --type=merge for ${jsonText(object['kind'])}`,

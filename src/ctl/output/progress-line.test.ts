@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Output, ProgramIo } from '../io.ts';
+import type { ProgramIo } from '../io.ts';
+import type { Output } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
 import { ioOf, paint, warn } from './terminal.ts';
 

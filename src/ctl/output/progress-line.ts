@@ -1,4 +1,4 @@
-import type { Output } from '../io.ts';
+import type { Output } from './output.ts';
 
 /** Work that takes longer is shown, and the line is drawn again that often (ms). */
 const delayMs = 1_000;

@@ -1,5 +1,6 @@
 /** Colours of terminals, and outputs that know whether they have them. */
-import type { ColouredOutput, Io, Output, ProgramIo } from '../io.ts';
+import type { Io, ProgramIo } from '../io.ts';
+import type { ColouredOutput, Output } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
 
 /** The codes of ECMA-48, 8.3.117. */

@@ -1,4 +1,4 @@
-import type { ColouredOutput } from '../io.ts';
+import type { ColouredOutput } from './output.ts';
 import { type Colour, paint } from './terminal.ts';
 
 /** The lines around a change. */

@@ -26,7 +26,7 @@ async function restart() {
 
 // An editor may write a file in several steps: the build waits until they are done. The watcher waits for its listener
 // before it builds again. A build that fails leaves the server as it is.
-const watcher = watch([modules, scripts].map((config) => ({ ...config, watch: { buildDelay: 200 } })));
+const watcher = watch([modules, ...scripts].map((config) => ({ ...config, watch: { buildDelay: 200 } })));
 watcher.on('event', async (event) => {
   if (event.code === 'ERROR') console.error(event.error.message);
   if (event.code === 'BUNDLE_END') await event.result.close();

@@ -1,3 +1,3 @@
 /** The command-line client `orch ctl`: commands as data, discovery with a cache, and output as kubectl prints it. */
-export type { Input, Io, Output } from './io.ts';
-export { runCtl } from './run.ts';
+export type { ProgramIo } from './io.ts';
+export { interrupted, runCtl } from './run.ts';

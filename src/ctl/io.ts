@@ -1,5 +1,8 @@
-/** Where a command reads and writes: the process, or a replacement in tests. */
-export interface Io {
+import type { ColouredOutput, Output } from './output/output.ts';
+import type { ProgressLine } from './output/progress-line.ts';
+
+/** Where the program reads and writes: the process, or a replacement in tests. */
+export interface ProgramIo {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: Input;
@@ -17,13 +20,16 @@ export interface Io {
   readonly convert: (args: readonly string[]) => Promise<void>;
 }
 
-export interface Output {
-  write(text: string | Uint8Array): unknown;
-  readonly isTTY?: boolean | undefined;
-  /** The width of the terminal. */
-  readonly columns?: number | undefined;
+/** Where a command reads and writes. */
+export interface Io extends ProgramIo {
+  readonly stdout: ColouredOutput;
+  readonly stderr: ColouredOutput;
+  /** Tells people what a command waits for. */
+  readonly progress: ProgressLine;
 }
 
 export interface Input extends AsyncIterable<Uint8Array> {
   readonly isTTY?: boolean | undefined;
+  /** Passes on each key as it is, without echo and without signals. Absent without a terminal. */
+  setRawMode?(raw: boolean): unknown;
 }

@@ -7,19 +7,21 @@ import type { FlagTable } from './flags/flag.ts';
 import { type GlobalValues, globalFlags } from './flags/global-flags.ts';
 import { commandHelp, globalOptions, overview } from './flags/help.ts';
 import { FlagError, type ParsedLine, parseLine } from './flags/parse.ts';
-import type { Io } from './io.ts';
+import type { Io, ProgramIo } from './io.ts';
+import { ioOf, warn } from './output/terminal.ts';
 
 /** The name of the program in help and messages. */
 const program = 'orch ctl';
 
 /** The exit status after Ctrl-C. */
-const interrupted = 130;
+export const interrupted = 130;
 
 /**
  * Runs one command line, without the name of the program. Resolves to the exit status; every error is printed on standard
  * error.
  */
-export async function runCtl(line: readonly string[], io: Io): Promise<number> {
+export async function runCtl(line: readonly string[], program: ProgramIo): Promise<number> {
+  const io = ioOf(program);
   try {
     return await dispatch(line, io);
   } catch (error) {
@@ -54,7 +56,7 @@ async function dispatch(line: readonly string[], io: Io): Promise<number> {
     cluster: () => {
       cluster ??= openCluster(globals, io, (text) => {
         warnings++;
-        io.stderr.write(`Warning: ${text}\n`);
+        warn(io, text);
       });
       return cluster;
     },

@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { loadScript } from './script.ts';
 
-const wrap = (body: string) => `(function (exports, require, __filename) { 'use strict'; ${body}\n})`;
+/** A script as the build writes it. */
+function wrap(body: string): string {
+  const code = `(function (exports, require, __filename) { 'use strict'; ${body}\n})`;
+  return `${code}\n//${createHash('md5').update(code).digest('hex')}\n`;
+}
 
 let folder = '';
 beforeEach(() => {
@@ -46,26 +51,37 @@ it('stores the code of all loaded scripts, which the next load takes and does no
 });
 
 it('ignores damaged code, and replaces it', async () => {
-  const script = join(folder, 'part.script.cjs');
-  utimesSync(script, 1, 1);
   await load().storeCode();
   const code = join(folder, 'code', caches()[1] ?? '');
   writeFileSync(code, 'damaged');
-  // Another script of the same size and time: V8 does not look at the code of one that this process has compiled before.
-  writeFileSync(script, wrap('exports.sum = (b, a) => b + a;'));
-  utimesSync(script, 1, 1);
+  // Another script of the same hash: V8 does not look at the code of one that this process has compiled before.
+  const script = join(folder, 'part.script.cjs');
+  writeFileSync(script, readFileSync(script, 'latin1').replace('a + b', 'b + a'));
   const { exports, storeCode } = load();
   expect(exports.sum(1, 2)).toBe(3);
   await storeCode();
   expect(readFileSync(code).length).toBeGreaterThan(100);
 });
 
-it('does not take the code of a script that has changed since', async () => {
+it('does not take the code of a script that has changed since, even to one of the same size and time', async () => {
+  const script = join(folder, 'part.script.cjs');
+  utimesSync(script, 1, 1);
   await load().storeCode();
-  // The same size: V8 alone would not notice.
-  writeFileSync(join(folder, 'part.script.cjs'), wrap('exports.sum = (a, b) => a * b;'));
-  utimesSync(join(folder, 'part.script.cjs'), 1, 1);
+  // V8 compares the size of the source alone.
+  writeFileSync(script, wrap('exports.sum = (a, b) => a * b;'));
+  utimesSync(script, 1, 1);
   expect(load().exports.sum(3, 5)).toBe(15);
+});
+
+it('stores no code of a script without a hash', async () => {
+  for (const file of ['entry.script.cjs', 'part.script.cjs']) {
+    const path = join(folder, file);
+    writeFileSync(path, readFileSync(path, 'latin1').replace(/\/\/.*\n$/, ''));
+  }
+  const { exports, storeCode } = load();
+  await storeCode();
+  expect(exports.sum(1, 2)).toBe(3);
+  expect(readdirSync(folder)).not.toContain('code');
 });
 
 it('removes all codes of a script but the four latest ones', async () => {

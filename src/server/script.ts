@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -25,9 +25,9 @@ const maxCaches = 4;
 
 /**
  * Loads `NAME.script.cjs` of the build, and the scripts that it requires. A script is a function expression with the parameters
- * of a CommonJS module. V8 takes its functions from a code cache in the folder `code` next to it, instead of compiling them:
- * whoever can write the cache can also write the script. Each entry `name` has caches of its own, since it calls other
- * functions of the scripts that entries share.
+ * of a CommonJS module, followed by a line with its hash. V8 takes its functions from a code cache in the folder `code` next to
+ * it, instead of compiling them: whoever can write the cache can also write the script. Each entry `name` has caches of its
+ * own, since it calls other functions of the scripts that entries share. A script without a hash has none.
  */
 export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
   const requirePackage = createRequire(join(folder, name));
@@ -37,14 +37,15 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
     const known = loaded.get(file);
     if (known !== undefined) return known;
     const path = join(folder, file);
-    const cache = join(folder, 'code', `${name}-${file}-${cacheKey(path)}`);
-    const cachedData = readIfPresent(cache);
     // Scripts are ASCII.
     const source = readFileSync(path, 'latin1');
+    const key = cacheKey(source);
+    const cache = key === undefined ? undefined : join(folder, 'code', `${name}-${file}-${key}`);
+    const cachedData = cache === undefined ? undefined : readIfPresent(cache);
     const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
     const exports = {};
     loaded.set(file, exports);
-    if (script.cachedDataRejected !== false) compiled.push({ script, cache });
+    if (cache !== undefined && script.cachedDataRejected !== false) compiled.push({ script, cache });
     const required = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : requirePackage(id));
     (script.runInThisContext() as ScriptFunction)(exports, required, path);
     return exports;
@@ -62,12 +63,15 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
 
 type ScriptFunction = (exports: object, require: (id: string) => unknown, filename: string) => void;
 
-/** Names the code of this script for this Node with its options: V8 rejects that of other ones. */
-function cacheKey(path: string): string {
-  const { size, mtimeMs } = statSync(path);
+/** The hash at the end of a script: `//` and 32 hexadecimal digits. */
+const hashLine = /\n\/\/([0-9a-f]{32})\n$/;
+
+/** Names the code of this script for this Node with its options: V8 rejects that of other ones. Undefined without a hash. */
+function cacheKey(source: string): string | undefined {
+  const hash = hashLine.exec(source.slice(-40))?.[1];
+  if (hash === undefined) return undefined;
   const { version, arch, execArgv, env } = process;
-  // Images of containers round times to seconds.
-  const state = JSON.stringify([size, Math.floor(mtimeMs / 1000), version, arch, execArgv, env.NODE_OPTIONS]);
+  const state = JSON.stringify([hash, version, arch, execArgv, env.NODE_OPTIONS]);
   return createHash('sha256').update(state).digest('hex').slice(0, 16);
 }
 

@@ -3,8 +3,6 @@
 /** Command lines that change nothing, which run in any order. */
 export const reading: readonly string[] = `
 get ns
-get ns -o wide
-get ns default kube-system
 get pods
 get pods nope
 get pods nope --ignore-not-found
@@ -17,33 +15,24 @@ get ns -o name
 get cm -n demo -o json
 get cm,svc -n demo -o yaml
 get ns --sort-by=.metadata.name
-get ns --sort-by=.metadata.name -o name
 get ns --sort-by={.metadata.uid} --no-headers
 get ns default -o wide --show-labels -L kubernetes.io/metadata.name
-get ns default --show-kind
 get ns default svc
 get ns/default svc
-get ns default -A
 get deploy/web -n demo --subresource=scale
 get deploy/web -n demo --subresource=foo
 get ns,foo
 get foo.bar
-get foo.v1.bar
 get
 get -o
 get pods,,ns
 get deployments.v1.apps -n demo -o name
-get deploy.apps -n demo
-get Deployment -n demo
 get ns default -o jsonpath={.metadata.x}
 get ns default -o 'jsonpath={.metadata.name'
 get ns default -o 'jsonpath={.metadata.name}{"\\n"}{.spec}{"\\t"}{.metadata.labels}'
 get ns -o 'jsonpath={range .items[*]}{.metadata.name}={.status.phase},{end}'
 get ns -o 'jsonpath={.items[?(@.metadata.name=="demo")].metadata.uid}'
-get ns -o 'jsonpath={..name}'
 get ns -o 'jsonpath={.items[1:3].metadata.name}'
-get ns -o 'jsonpath={.items[-1:].metadata.name}'
-get ns -o 'jsonpath={.items[0,2].metadata.name}'
 get ns default -o 'jsonpath={.metadata.labels.kubernetes\\.io/metadata\\.name}'
 get ns default -o 'jsonpath={.spec.finalizers[5]}'
 get ns -o jsonpath-as-json={.items[*].metadata.name}
@@ -60,28 +49,22 @@ get ns default -o go-template='{{if .x}}a{{else if .kind}}b{{else}}c{{end}}{{wit
 get ns default --template '{{.kind}}' -o template
 get all -A
 get --raw /healthz
-get --raw /nope
 get pods --foo
 get pods -l 'a=('
 get pods --field-selector a=b
 get pods zz -l a=b
-get pods -n demo --field-selector status.phase=Running
 get bookings -n demo
-get bookings -n demo -o wide
 get booking/ada -n demo -o yaml
 get po --chunk-size=x
 get po -z
 get cm a/b/c
-get cm /x
 get crd
 get sa --chunk-size=1 -A
-get sa --chunk-size=1 -A -o json
 get deploy web -n demo -o yaml --show-managed-fields
 get ns -f two.yaml
 get -f two.yaml
 get -f nofile
 get nodes --sort-by=.nope
-explain deploy.spec.strategy
 explain pod.spec.containers.ports.containerPort
 explain bookings --recursive
 explain pod.spec.nope
@@ -89,9 +72,7 @@ explain nope
 explain
 explain pods --api-version=v2
 explain pod.spec.restartPolicy
-explain pods.metadata.ownerReferences
 explain deploy --recursive
-explain crd --recursive
 explain hpa --api-version=autoscaling/v1
 explain pods a
 explain quota.spec.hard
@@ -101,47 +82,35 @@ describe foo
 describe booking nope -n demo
 wait deploy/web -n demo --for=condition=Foo --timeout=1s
 wait deploy/nope -n demo --for=delete
-wait deploy/nope -n demo --for=condition=Foo
 wait deploy/web -n demo --for=jsonpath='{.spec.replicas}'=3
-wait deploy/web -n demo --for=jsonpath='{.spec.replicas}'
 wait deploy/web -n demo
 wait ns/default --for=create
 wait pods --all -n nope --for=condition=Ready
 wait deploy/web -n demo --for=foo
 auth can-i get pods
 auth can-i get pods --as=bob
-auth can-i get foos --as=bob
 auth can-i --list --as=bob
-auth can-i --list
 auth can-i get pods/log --as=bob -q
 auth can-i get /healthz --as=bob
-auth can-i get pods x -A
 auth can-i
-auth can-i create ns
 auth can-i '*' '*'
 auth whoami
-auth whoami -o jsonpath={.status.userInfo.username}
 auth whoami --as=bob --as-group=g
 auth foo
 auth reconcile
 api-versions
 api-resources
 api-resources -o wide
-api-resources -o name
 api-resources --namespaced=false --sort-by=kind
-api-resources --api-group=batch --no-headers
 api-resources --verbs=list,create --categories=all
 config view
 config get-contexts
 config current-context
 config get-clusters
-config get-users
 config use-context nope
-config get-contexts -o name
 config get-contexts nope
 config view --minify -o jsonpath={.current-context}
 get ns --context=nope
-get ns --cluster=nope
 get ns --user=nope
 get ns --kubeconfig=/nope
 version -o foo
@@ -156,7 +125,6 @@ create cm a --from-literal=x
 create ns foo2 --dry-run=client -o yaml
 create cm c --from-file=files --from-file=k=files/f1 --from-literal=a=b -n NS --dry-run=client -o yaml
 create cm c --from-env-file=files/e.env --dry-run=client -o yaml
-create cm c --from-literal=a=b --append-hash --dry-run=client -o name
 create secret generic s --from-literal=a=b --type=foo --append-hash --dry-run=client -o yaml
 create secret docker-registry s --docker-username=u --docker-password=p --docker-email=e --dry-run=client -o yaml
 create deploy w --image=a --image=b:1/x --port=80 --dry-run=client -o yaml
@@ -168,16 +136,12 @@ create role r --verb=get,list --resource=pods,deployments.apps --dry-run=client 
 create role r --verb=get
 create role r --verb=get --resource=foos --dry-run=client
 create rolebinding b --role=r --user=u --group=g --serviceaccount=ns:sa --dry-run=client -o yaml
-create rolebinding b --clusterrole=r --user=u --dry-run=client -o yaml
-create clusterrole c --verb=get --resource=nodes,pods/log --dry-run=client -o yaml
 create clusterrole c --verb=get --non-resource-url=/healthz --dry-run=client -o yaml
 create clusterrole c --aggregation-rule=a=b --dry-run=client -o yaml
 create clusterrolebinding c --clusterrole=x --user=u --dry-run=client -o yaml
 create quota q --hard=cpu=1,pods=2 --scopes=BestEffort --dry-run=client -o yaml
 create svc clusterip s --tcp=80:8080 --dry-run=client -o yaml
-create svc nodeport s --tcp=80 --node-port=30000 --dry-run=client -o yaml
 create svc externalname s --external-name=foo.com --dry-run=client -o yaml
-create ingress i --rule=foo.com/bar=svc:80 --class=c --dry-run=client -o yaml
 create ingress i --rule='foo.com/*=svc:80,tls=sec' --dry-run=client -o yaml
 create pdb p --selector=a=b --min-available=1 --dry-run=client -o yaml
 create pc p --value=10 --description=d --dry-run=client -o yaml
@@ -186,6 +150,23 @@ create
 create -f nofile
 create -f two.yaml foo
 create -f odd.yaml --validate=foo
+patch --local -f three.yaml -p '{"data":{"a":"2"}}' -o yaml
+patch --local -f dep.yaml -p '{"spec":{"template":{"spec":{"containers":[{"name":"new","image":"m"},{"name":"main","image":"m:2"}]}}}}' -o yaml
+patch --local -f three.yaml --type=json -p '[{"op":"remove","path":"/data/zz"}]'
+patch --local cm two -p '{}'
+patch deploy web -n demo -p '{"spec":{"replicas":9}}' --dry-run=client -o jsonpath={.spec.replicas}
+label --local -f three.yaml b=2 -o yaml
+label --local cm three b=2
+annotate --local -f three.yaml b=2 -o json
+label deploy web -n demo q=1 --dry-run=client -o jsonpath={.metadata.labels}
+set image --local deploy dep main=m:2
+set image deploy/web -n demo '*=m:9' --dry-run=client -o jsonpath={.spec.template.spec.containers[*].image}
+set env --local -f dep.yaml B=2 A- --list
+set image -f dep.yaml deploy/dep main=m:3
+scale -f dep.yaml --replicas=3 --dry-run=client -o yaml
+rollout restart
+rollout status -f three.yaml
+rollout restart -f dep.yaml deploy/web
 delete
 delete cm
 apply
@@ -205,24 +186,18 @@ create -f two.yaml -n NS
 create -f odd.yaml -n NS
 create -f odd.yaml -n NS --validate=warn
 create -f nover.yaml -n NS
-create -f two.yaml --dry-run=client -n NS
 create -f two.yaml --dry-run=client -n NS -o yaml
-create -f two.yaml -n nope
 label cm one a=b -n NS
 label cm one a=b -n NS
 label cm one a=c -n NS
 label cm one a=c -n NS --overwrite
 label cm one a- -n NS
-label cm one two a=b -n NS
 label cm --all x=y -n NS
 label cm one -n NS
-label cm one x- -n NS
 label cm one --list -n NS
 label cm nope a=b -n NS
-label cm a=b -n NS
 label cm one 'a=b!' -n NS
 annotate cm one a=b -n NS
-annotate cm one a- -n NS
 annotate cm one a=b c=d -n NS -o yaml
 annotate cm one a=z -n NS
 patch cm one -n NS -p '{}'
@@ -230,17 +205,13 @@ patch cm one -n NS -p '{"data":{"q":"1"}}'
 patch cm one -n NS --type=merge -p '{"data":{"q":"2"}}' -o yaml
 patch cm one -n NS --type=json -p '[{"op":"add","path":"/data/z","value":"1"}]'
 patch cm one -n NS --type=json -p '[{"op":"remove","path":"/data/zz"}]'
-patch cm one -n NS -p 'data: {y: "1"}'
 patch cm one -n NS
 patch cm one -n NS -p '{'
-patch cm nope -n NS -p '{}'
 patch cm one -n NS --type=foo -p '{}'
 patch cm one -n NS -p '{"data":{"q":"5"}}' --dry-run=server
 apply -f two.yaml -n NS --server-side
 apply -f two.yaml -n NS --server-side --force-conflicts
 apply -f two.yaml -n NS --server-side --field-manager=x
-apply -f two.yaml -n NS --server-side --dry-run=server
-apply -f two.yaml -n NS --server-side -o name
 apply -f odd.yaml -n NS --server-side
 apply -f two.yaml -n NS --server-side --dry-run=client
 patch cm two -n NS -p '{"data":{"a":"5"}}'
@@ -250,18 +221,14 @@ replace -f odd.yaml -n NS
 replace -f three.yaml -n NS
 replace -f two.yaml -n NS --force
 delete cm one -n NS --dry-run=client
-delete cm one -n NS --dry-run=server
 delete -f two.yaml -n NS
 delete -f two.yaml -n NS
 delete -f two.yaml --ignore-not-found -n NS
 delete cm one two -n NS
-delete odd -n NS
 delete cm/odd svc/nope -n NS
-delete cm --all -n nope
 delete cm -l q=b -n NS
 delete cm a -n NS --all
 delete cm a -n NS --cascade=foo
-delete cm a -n NS -o yaml
 delete cm a -n NS -o name
 delete sa x -n NS --wait=false
 `

@@ -1,4 +1,4 @@
-import { type Io, runCtl } from '../../src/ctl/index.ts';
+import { type ProgramIo, runCtl } from '../../src/ctl/index.ts';
 
 export interface CtlEnd {
   readonly code: number;
@@ -18,7 +18,7 @@ export interface CtlOptions {
 export async function ctl(args: readonly string[], options: CtlOptions): Promise<CtlEnd> {
   const { env = {}, folder, stdin = '', signal = new AbortController().signal } = options;
   const [out, err]: [string[], string[]] = [[], []];
-  const io: Io = {
+  const io: ProgramIo = {
     stdout: { write: (text) => out.push(text.toString()) },
     stderr: { write: (text) => err.push(text.toString()) },
     stdin: {

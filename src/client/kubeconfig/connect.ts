@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { compatibleDomain, namesFor } from '../../meta/index.ts';
 import { credentialedTransport } from '../transport/credentialed.ts';
 import { type HttpsOptions, httpsTransport } from '../transport/https.ts';
+import { proxyOfEnvironment } from '../transport/proxy-environment.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type Connection, type Impersonation, readToken } from './connection.ts';
 import { KubeconfigError } from './kubeconfig.ts';
@@ -76,7 +77,7 @@ export async function inClusterConnection(options: InClusterOptions = {}): Promi
     ca,
     serverName: undefined,
     skipVerify: false,
-    proxy: undefined,
+    proxy: proxyOfEnvironment(server, options.env ?? process.env),
     credentials: { current: token, reject: () => false },
     impersonation: undefined,
     namespace: (await read('namespace').catch(() => 'default')).trim(),

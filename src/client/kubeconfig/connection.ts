@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Credential, Credentials } from '../transport/credentials.ts';
+import { proxyOfEnvironment } from '../transport/proxy-environment.ts';
 import { type ExecEnvironment, type ExecPlugin, execCredentials, readExecPlugin } from './exec-plugin.ts';
 import {
   type Kubeconfig,
@@ -34,7 +35,7 @@ export interface Connection {
   readonly ca: string | undefined;
   readonly serverName: string | undefined;
   readonly skipVerify: boolean;
-  /** The URL of an HTTP proxy. */
+  /** The URL of a proxy. */
   readonly proxy: string | undefined;
   readonly credentials: Credentials | undefined;
   /** Whom the user impersonates. */
@@ -75,7 +76,7 @@ export async function connectionOf(
   const proxy = textIn(cluster, 'proxy-url');
   return {
     ...target,
-    proxy,
+    proxy: proxy ?? proxyOfEnvironment(server, environment.env ?? process.env),
     credentials: await credentialsOf(user, { ...target, proxy, config: execConfigOf(cluster) }, environment),
     impersonation: impersonationOf(user),
     namespace: overrides.namespace ?? textIn(context, 'namespace') ?? 'default',

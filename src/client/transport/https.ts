@@ -25,7 +25,7 @@ export interface HttpsOptions {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** Headers of every request, such as those of an impersonation; names in lower case. */
   readonly headers?: { readonly [name: string]: string | readonly string[] };
-  /** The URL of an HTTP proxy, with its credentials if it needs any. */
+  /** The URL of a proxy with http, https or socks5, with its credentials if it needs any. */
   readonly proxy?: string;
 }
 
@@ -43,9 +43,10 @@ export function httpsTransport(
     ...certificate,
     rejectUnauthorized: !skipVerify,
     ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(proxy === undefined ? {} : { createConnection: throughProxy(proxy, isSecure) }),
   } as const;
   const agent = isSecure ? new Agent(tls) : new HttpAgent(tls);
+  // As an option of the agent it would have no effect.
+  if (proxy !== undefined) Object.assign(agent, { createConnection: throughProxy(proxy, isSecure) });
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const prefix = url.pathname.replace(/\/$/, '');
   const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -20,6 +20,15 @@ describe('a patient transport', () => {
     expect(pauses).toEqual([2000, 1000]);
   });
 
+  it('ends its pause when the request is aborted', async () => {
+    const stop = new AbortController();
+    const transport = patientTransport(async () => {
+      setImmediate(() => stop.abort());
+      return response(429, { 'retry-after': '60' });
+    });
+    await expect(transport({ ...request, signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
   it('gives up after ten attempts more, and does not repeat what the server does not ask to repeat', async () => {
     let sent = 0;
     const always = (answer: () => ClientResponse) => async () => {

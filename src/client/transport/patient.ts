@@ -1,7 +1,7 @@
 /** What programs for people add to a transport: patience with a busy server, and warnings of responses. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as timeout } from 'node:timers/promises';
 import { warningsOf } from './response.ts';
-import type { ClientResponse, Transport } from './transport.ts';
+import type { ClientResponse, Signal, Transport } from './transport.ts';
 
 /** How often a request is sent again. */
 const maxRetries = 10;
@@ -11,8 +11,8 @@ const maxPauseSeconds = 60;
 export interface PatientOptions {
   /** Receives each text of a `Warning` header once. */
   readonly onWarning?: (text: string) => void;
-  /** Waits; by default in real time. */
-  readonly wait?: (ms: number) => Promise<unknown>;
+  /** Waits, and rejects when the signal is aborted; by default in real time. */
+  readonly wait?: (ms: number, signal: Signal | undefined) => Promise<unknown>;
 }
 
 /**
@@ -35,12 +35,15 @@ export function patientTransport(transport: Transport, options: PatientOptions =
         return response;
       }
       for await (const _ of response.body);
-      await wait(seconds * 1000);
+      await wait(seconds * 1000, request.signal);
     }
   };
   const { webSocket } = transport;
   return Object.assign(patient, webSocket === undefined ? {} : { webSocket });
 }
+
+const pause = (ms: number, signal: Signal | undefined): Promise<void> =>
+  timeout(ms, undefined, signal === undefined ? {} : { signal });
 
 function retryAfter({ status, headers }: ClientResponse): number | undefined {
   if (status !== 429 && status < 500) return undefined;

@@ -16,6 +16,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { type GlobalValues, parseRequestTimeout } from '../flags/global-flags.ts';
 import type { Io } from '../io.ts';
+import type { ProgressLine } from '../output/progress-line.ts';
 import { chooseConnection } from './choose-connection.ts';
 import { Discovery } from './discovery.ts';
 import { discoveryFile, loadRecord, saveRecord } from './discovery-cache.ts';
@@ -37,6 +38,8 @@ export interface Cluster {
   /** Whether the namespace is that of the flag: objects of files must be in it. */
   readonly isNamespaceSet: boolean;
   readonly client: Client;
+  /** Tells people what takes long. */
+  readonly progress: ProgressLine;
   /** The resources of the server. Read at the first call. */
   discovery(): Promise<Discovery>;
   /** Sends a request and reads the object of the response, with exact integers. @throws StatusError */
@@ -69,10 +72,14 @@ export async function openCluster(globals: GlobalValues, io: Io, warned: (text: 
     namespace: connection.namespace,
     isNamespaceSet: globals.namespace !== '',
     client,
+    progress: io.progress,
     text,
     send: async (request) => objectOf(readOwnJson(await text(request))),
     discovery: () => {
-      discovery ??= Discovery.open(discoverySource(client, connection, globals, io));
+      discovery ??= io.progress.during(
+        () => 'Reading which resources the server has',
+        () => Discovery.open(discoverySource(client, connection, globals, io)),
+      );
       return discovery;
     },
     close: () => transport.close(),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DiscoveryRecord } from './discovery.ts';
 
@@ -35,5 +35,6 @@ export async function saveRecord(file: string, record: DiscoveryRecord): Promise
     await rename(temporary, file);
   } catch {
     // The next command reads the documents from the server.
+    await rm(temporary, { force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath } from '../cluster/resource.ts';
 import { type CommandContext, command } from '../command.ts';
@@ -14,6 +14,7 @@ import {
   Reporter,
   validateFlag,
 } from '../objects/change.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
@@ -71,18 +72,31 @@ export const applyCommand = command({
     if (manifests.length === 0 && errors.length === 0) throw new CommandError('no objects passed to apply');
     const reporter = await Reporter.open(values, dryRun, io);
     const set = values.applyset === '' ? undefined : await openSet(context, opened, manifests, dryRun);
-    for (const manifest of manifests) {
-      try {
-        const object = set === undefined ? manifest.object : set.labelled(manifest.object);
-        reporter.changed(await applyObject(context, opened, { ...manifest, object }, dryRun), 'serverside-applied');
-      } catch (error) {
-        if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
-        errors.push(error);
+    let done = 0;
+    const applyAll = async () => {
+      for (const manifest of manifests) {
+        try {
+          const object = set === undefined ? manifest.object : set.labelled(manifest.object);
+          reporter.changed(await applyObject(context, opened, { ...manifest, object }, dryRun), 'serverside-applied');
+        } catch (error) {
+          if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
+          errors.push(error);
+        }
+        done++;
       }
-    }
+    };
+    await io.progress.during(() => `Applying: ${done} of ${manifests.length} done`, applyAll);
     // Nothing is deleted after a failure: the set would be incomplete.
     if (set !== undefined && errors.length === 0) {
-      await set.finish({ prunes: values.prune, dryRun, pruned: (object) => reporter.changed(object, 'pruned') });
+      const finish = {
+        prunes: values.prune,
+        dryRun,
+        pruned: (object: JsonObject) => reporter.changed(object, 'pruned'),
+      };
+      await io.progress.during(
+        () => 'Pruning what has left the set',
+        () => set.finish(finish),
+      );
     }
     throwAll(errors);
     return 0;
@@ -148,19 +162,12 @@ async function applyObject(
   const request = {
     method: 'PATCH',
     url,
-    body: withoutServerFields(object),
+    // Manifests that were read from a server have managed fields, which a client must not apply.
+    body: withoutManagedFields(object),
     contentType: 'application/apply-patch+yaml',
   } as const;
   return cluster.send(request).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Conflict') throw error;
     throw new CommandError(`${error.message}${conflictHelp}`, { cause: error });
   });
-}
-
-/** Manifests that were read from a server have fields that a client must not apply. */
-function withoutServerFields(object: JsonObject): JsonObject {
-  const { metadata = null } = object;
-  if (!isJsonObject(metadata)) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest as JsonObject };
 }

@@ -12,6 +12,7 @@ import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { untilGone } from '../objects/until-gone.ts';
 import { jsonText } from '../output/json.ts';
+import { warn } from '../output/terminal.ts';
 
 const flags = {
   ...filenameFlags,
@@ -142,8 +143,9 @@ function deletionOf({ flags: values, io, isSet }: DeleteContext): JsonObject {
   }
   if (gracePeriod === 0 && !force && !ignoreNotFound) return { propagationPolicy, gracePeriodSeconds: 1 };
   if (force) {
-    io.stderr.write(
-      'Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.\n',
+    warn(
+      io,
+      'Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.',
     );
   }
   const seconds = now ? 1 : force && gracePeriod < 0 ? 0 : gracePeriod;

@@ -8,7 +8,7 @@ import { readMoment } from '../history/moment.ts';
 import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { jsonText } from '../output/json.ts';
-import { unifiedDiff } from '../output/unified-diff.ts';
+import { unifiedDiff, writeDiff } from '../output/unified-diff.ts';
 import { foldedYaml } from '../output/yaml.ts';
 
 /** The exit status when versions differ, and after a failure. */
@@ -27,7 +27,7 @@ type Context = CommandContext<typeof diffVersionsFlags>;
 export async function diffVersions(context: Context): Promise<number> {
   try {
     const difference = await differenceOf(context);
-    context.io.stdout.write(difference);
+    writeDiff(context.io.stdout, difference);
     return difference === '' ? 0 : differs;
   } catch (error) {
     if (!(error instanceof StatusError || error instanceof CommandError)) throw error;

@@ -8,9 +8,8 @@ import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
-import { unifiedDiff } from '../output/unified-diff.ts';
+import { unifiedDiff, writeDiff } from '../output/unified-diff.ts';
 import { foldedYaml } from '../output/yaml.ts';
-
 import { diffVersions, diffVersionsFlags } from './diff-versions.ts';
 
 /** The exit status when objects differ, and after a failure. */
@@ -51,7 +50,7 @@ Exit status: 0 No differences were found. 1 Differences were found. >1 orch ctl 
         const manifest = await placeDocument(opened, document);
         const query = { fieldManager: flags.fieldManager, force: flags.forceConflicts };
         const text = await difference(opened, manifest, query, flags.showManagedFields);
-        io.stdout.write(text);
+        writeDiff(io.stdout, text);
         if (text !== '') status = differs;
       }
     } catch (error) {

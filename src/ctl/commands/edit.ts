@@ -7,7 +7,9 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { type CommandContext, command } from '../command.ts';
 import { CommandError, errorText } from '../errors.ts';
 import { text } from '../flags/flag.ts';
+import type { Io } from '../io.ts';
 import { changeFlags, changeQuery, fieldValidationOf, Reporter, validateFlag } from '../objects/change.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, objectsIn, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
@@ -97,7 +99,7 @@ async function editObject(
   try {
     for (;;) {
       await writeFile(file, shown, { mode: 0o600 });
-      await openEditor(io.env, file);
+      await openEditor(io, file);
       const after = await readFile(file, 'utf8');
       const content = after.replaceAll(/^#.*\n?/gm, '');
       if (content.trim() === '' || after === shown) {
@@ -136,11 +138,6 @@ async function editObject(
   }
 }
 
-function withoutManagedFields(object: JsonObject): JsonObject {
-  const { managedFields: _fields, ...metadata } = object['metadata'] as JsonObject;
-  return { ...object, metadata: metadata as JsonObject };
-}
-
 /** The JSON Merge Patch (RFC 7396) from one object to another. */
 function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const entries: [string, Json][] = [];
@@ -155,12 +152,16 @@ function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Runs the editor on the terminal of this process. @throws CommandError when it fails */
-function openEditor(env: NodeJS.ProcessEnv, file: string): Promise<void> {
+/** Runs the editor on the terminal of this process, until Ctrl-C. @throws CommandError when it fails */
+function openEditor({ env, signal }: Io, file: string): Promise<void> {
   const editor = env['KUBE_EDITOR'] || env['EDITOR'] || 'vi';
   return new Promise((resolve, reject) => {
     // The variable may have arguments, which a shell takes apart; the file is its first argument.
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env });
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], {
+      stdio: 'inherit',
+      env,
+      signal,
+    });
     const failed = (why: string) =>
       reject(new CommandError(`there was a problem with the editor ${JSON.stringify(editor)}: ${why}`));
     child.once('error', (error) => failed(error.message));

@@ -6,8 +6,10 @@ import { CommandError } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
 import { jsonText } from '../output/json.ts';
 
-/** The width of descriptions, without their indentation. */
-const width = 76;
+/** The widest descriptions, without their indentation, and the narrowest on a small terminal (characters). */
+const maxWidth = 76;
+const minWidth = 20;
+const indentation = 4;
 /** The maximum number of fields that `--recursive` prints. */
 const maxFields = 200_000;
 
@@ -46,7 +48,9 @@ export const explainCommand = command({
     io.stdout.write(
       `${resource.group === '' ? '' : `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`,
     );
-    io.stdout.write(new Explanation(schemas).of(path, flags.recursive));
+    const columns = io.stdout.columns ?? Number.POSITIVE_INFINITY;
+    const width = Math.max(minWidth, Math.min(maxWidth, columns - indentation));
+    io.stdout.write(new Explanation(schemas, width).of(path, flags.recursive));
     return 0;
   },
 });
@@ -93,10 +97,13 @@ const textIn = (value: Json | undefined): string => (typeof value === 'string' ?
 
 class Explanation {
   readonly #schemas: Schemas;
+  /** Of descriptions, without their indentation (characters). */
+  readonly #width: number;
   #fields = 0;
 
-  constructor(schemas: Schemas) {
+  constructor(schemas: Schemas, width: number) {
     this.#schemas = schemas;
+    this.#width = width;
   }
 
   /** @throws CommandError when the field does not exist */
@@ -111,7 +118,7 @@ class Explanation {
     const head =
       field === undefined ? '' : `FIELD: ${field} <${this.#type(schema)}>\n${enumBlock(this.#enum(schema))}\n`;
     const description = this.#descriptions(schema)
-      .map((each) => indented(each, 4))
+      .map((each) => indented(each, this.#width))
       .join('');
     const properties = this.#properties(schema);
     const hasFields = Object.keys(properties).length > 0;
@@ -123,7 +130,7 @@ class Explanation {
     return this.#entries(schema)
       .map(([name, property, line]) => {
         const [description] = this.#descriptions(property);
-        return `  ${name}\t${line}\n${this.#enumLine(property, 2)}${indented(description ?? '<no description>', 4)}\n`;
+        return `  ${name}\t${line}\n${this.#enumLine(property, 2)}${indented(description ?? '<no description>', this.#width)}\n`;
       })
       .join('');
   }
@@ -229,7 +236,7 @@ function enumBlock(values: readonly string[]): string {
 }
 
 /** Breaks lines at spaces, and indents them. Ends with a line feed. */
-function indented(description: string, indent: number): string {
+function indented(description: string, width: number): string {
   const lines = description.split('\n').flatMap((line) => {
     const parts = [''];
     for (const word of line.split(' ')) {
@@ -239,5 +246,5 @@ function indented(description: string, indent: number): string {
     }
     return parts;
   });
-  return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
+  return lines.map((line) => `${' '.repeat(indentation)}${line}\n`).join('');
 }

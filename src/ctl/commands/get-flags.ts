@@ -5,6 +5,8 @@ import { selectorFlags } from '../objects/selection.ts';
 import type { Target } from '../objects/targets.ts';
 import { getFormats, outputFlags } from '../output/printer.ts';
 import type { TableOptions } from '../output/server-table.ts';
+import { statusColour } from '../output/status-colour.ts';
+import { paint } from '../output/terminal.ts';
 
 /** The flags of `get`. */
 export const getFlags = {
@@ -53,7 +55,7 @@ export const getFlags = {
 export type GetContext = CommandContext<typeof getFlags>;
 
 /** The layout of the tables of a command. */
-export function tableOptions({ flags: values }: GetContext, targets: readonly Target[]): TableOptions {
+export function tableOptions({ flags: values, io }: GetContext, targets: readonly Target[]): TableOptions {
   return {
     wide: values.output === 'wide',
     noHeaders: values.noHeaders,
@@ -61,5 +63,6 @@ export function tableOptions({ flags: values }: GetContext, targets: readonly Ta
     withKind: values.showKind || new Set(targets.map(({ resource }) => resource)).size > 1,
     showLabels: values.showLabels,
     labelColumns: values.labelColumns,
+    paintStatus: (status) => paint(io.stdout, statusColour(status), status),
   };
 }

@@ -7,10 +7,10 @@ import { clusterAt } from '../history/cluster-at.ts';
 import { readMoment } from '../history/moment.ts';
 import { storedResources } from '../history/stored-resources.ts';
 import { hasFiles, placeDocument, readDocuments, refuseArguments } from '../objects/manifests.ts';
-import { objectsOfTarget, pagesOfTarget } from '../objects/pages.ts';
+import { objectsOfTarget, pagesOfTarget, readingText } from '../objects/pages.ts';
 import { type Target, targetsOf } from '../objects/targets.ts';
 import { getFormats, type Printer, printerOf } from '../output/printer.ts';
-import { readTable, tableAccept } from '../output/server-table.ts';
+import { readTable, type ServerTable, tableAccept } from '../output/server-table.ts';
 import { sortedBy } from '../output/sort.ts';
 import { TablePrinter } from '../output/table-printer.ts';
 import { type GetContext, getFlags, tableOptions } from './get-flags.ts';
@@ -112,32 +112,26 @@ async function printTables(context: GetContext, cluster: Cluster, targets: reado
   const printer = new TablePrinter((line) => io.stdout.write(line), tableOptions(context, targets));
   const { sortBy, chunkSize } = values;
   const errors: unknown[] = [];
+  const includeObject = sortBy === '' ? undefined : ('Object' as const);
+  const options = { selectors: values, chunkSize, accept, includeObject };
   for (const target of targets) {
-    try {
-      const includeObject = sortBy === '' ? undefined : ('Object' as const);
-      let pages = [];
-      for await (const page of pagesOfTarget(cluster, target, {
-        selectors: values,
-        chunkSize,
-        accept,
-        includeObject,
-      })) {
-        pages.push(readTable(page));
-        if (sortBy === '') for (const table of pages.splice(0)) printer.add(target.resource, table);
+    let count = 0;
+    const printTarget = async () => {
+      const tables: ServerTable[] = [];
+      for await (const page of pagesOfTarget(cluster, target, options)) {
+        const table = readTable(page);
+        count += table.rows.length;
+        if (sortBy === '') printer.add(target.resource, table);
+        else tables.push(table);
       }
-      const [first] = pages;
-      if (first !== undefined) {
-        const rows = sortedBy(
-          pages.flatMap((table) => table.rows),
-          sortBy,
-          (row) => row.object,
-        );
-        printer.add(target.resource, { ...first, rows });
-        pages = [];
-      }
-    } catch (error) {
-      collect(error, values.ignoreNotFound, errors);
-    }
+      const [first] = tables;
+      if (first === undefined) return;
+      const all = tables.flatMap(({ rows }) => rows);
+      printer.add(target.resource, { ...first, rows: sortedBy(all, sortBy, ({ object }) => object) });
+    };
+    await io.progress
+      .during(() => readingText(target.resource.name, count), printTarget)
+      .catch((error: unknown) => collect(error, values.ignoreNotFound, errors));
   }
   printer.flush();
   if (printer.isEmpty && errors.length === 0 && !values.ignoreNotFound) reportNothing(context, cluster, targets);

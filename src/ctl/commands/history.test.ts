@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiObject } from '../../meta/index.ts';
 import { type CtlBench, ctlBench } from '../testing/run-ctl.ts';
@@ -44,6 +46,40 @@ describe('history', () => {
       [versions[1], 'alice', 'Apply', 'data.colour: red -> green'],
       [versions[0], 'alice', 'Create', 'created'],
     ]);
+  });
+
+  it('shows the users that the audit log names by the version that a write returned', async () => {
+    const { metadata } = await bench.server.client.get(settings);
+    const event = (verb: string, user: object, version: string | undefined, more: object = {}) =>
+      JSON.stringify({
+        ...{ stage: 'ResponseComplete', verb, requestURI: '/', user, responseStatus: { code: 200 }, ...more },
+        ...(version && { responseObject: { metadata: { uid: metadata.uid, resourceVersion: version } } }),
+      });
+    const [jane, joe, eve] = ['jane', 'joe', 'eve'].map((username) => ({ username })) as [object, object, object];
+    const lines = [
+      event('create', jane, versions[0]),
+      event('get', eve, versions[1]),
+      event('patch', joe, versions[1]),
+      event('patch', eve, versions[1], { requestURI: '/?dryRun=All' }),
+      event('update', eve, versions[1], { responseStatus: { code: 409 } }),
+      // Metadata alone does not tell the version.
+      event('patch', joe, undefined, { objectRef: { name: 'settings', uid: metadata.uid } }),
+      'not JSON',
+      event('patch', jane, versions[3], { impersonatedUser: joe }),
+      event('patch', eve, versions[3]),
+    ];
+    const file = join(bench.folder, 'audit.log');
+    writeFileSync(file, lines.join('\n'));
+    const { stdout, stderr } = await bench.run('history', 'cm/settings', '--audit-log=audit.log');
+    expect(stderr).toBe('');
+    expect(rowsOf(stdout).map(([version, , user]) => [version, user])).toEqual([
+      ['RESOURCEVERSION', 'USER'],
+      [versions[3], 'joe (by jane) or eve'],
+      [versions[2], '<unknown>'],
+      [versions[1], 'joe'],
+      [versions[0], 'jane'],
+    ]);
+    expect((await bench.run('history', 'cm/settings', '--audit-log=absent')).stderr).toMatch(/absent cannot be read/);
   });
 
   it('stops at the limit, and prints the versions themselves as JSON', async () => {

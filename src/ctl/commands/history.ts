@@ -1,19 +1,21 @@
+import { resolve } from 'node:path';
 import { at, formatAge, type JsonObject } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
-import { integer, text, toggle } from '../flags/flag.ts';
+import { integer, list, text, toggle } from '../flags/flag.ts';
+import { usersOfVersions } from '../history/audit-log.ts';
 import { changesOf, changesText } from '../history/changes.ts';
 import { readVersions, singleTarget, type Version, type Versions } from '../history/former.ts';
 import { writerOf } from '../history/writer.ts';
+import type { Io } from '../io.ts';
 import { targetsOf } from '../objects/targets.ts';
-
 import { indentedJson, jsonText } from '../output/json.ts';
 import { printTable } from '../output/tab-writer.ts';
 
 export const historyCommand = command({
   name: 'history',
   summary: 'Show the versions of an object',
-  description: `Show the versions of an object, the newest first: when and by which field manager each was written, and what changed. Users are not shown: objects do not record them, the audit log does.
+  description: `Show the versions of an object, the newest first: when and by which field manager each was written, and what changed. Objects do not record users: --audit-log adds those that the audit log of the server has.
 
  The server must run with --object-history and keeps versions for a limited time. Values of secrets are not shown.`,
   usage: '(TYPE NAME | TYPE/NAME)',
@@ -22,6 +24,9 @@ export const historyCommand = command({
     { title: 'Show all versions that the server has', lines: ['ctl history deployment/web --limit=0'] },
   ],
   flags: {
+    auditLog: list(
+      'Audit logs of the server in JSON, local files: adds the user of each version. Their policy must log the writes of the object with the level RequestResponse.',
+    ),
     limit: integer(20, 'The maximum number of versions. 0 shows all.'),
     noHeaders: toggle(false, "Don't print headers."),
     output: text('', 'Output format. Empty for a table, or json for a list of the versions themselves.', {
@@ -34,18 +39,39 @@ export const historyCommand = command({
     const opened = await cluster();
     const target = singleTarget(await targetsOf(opened, args), path);
     const limit = flags.limit === 0 ? Number.POSITIVE_INFINITY : flags.limit;
-    const found = await readVersions(opened, target, limit);
+    const found = await io.progress.during(
+      () => 'Reading versions',
+      () => readVersions(opened, target, limit),
+    );
     if (flags.output === 'json') {
       const items = found.versions.map(({ object }) => object);
       io.stdout.write(`${indentedJson({ apiVersion: 'v1', kind: 'List', items })}\n`);
       return 0;
     }
-    const header = ['RESOURCEVERSION', 'AGE', 'MANAGER', 'OPERATION', 'CHANGES'];
-    const rows = rowsOf(found, io.clock.now());
-    printTable((line) => io.stdout.write(line), flags.noHeaders ? rows : [header, ...rows]);
+    const rows = [['RESOURCEVERSION', 'AGE', 'MANAGER', 'OPERATION', 'CHANGES'], ...rowsOf(found, io.clock.now())];
+    const users = flags.auditLog.length === 0 ? undefined : await userColumn(flags.auditLog, found, io);
+    const shown = users === undefined ? rows : rows.map((row, i) => row.toSpliced(2, 0, users[i] ?? ''));
+    printTable((line) => io.stdout.write(line), flags.noHeaders ? shown.slice(1) : shown);
     return 0;
   },
 });
+
+/** The header of the users, and those of each version. */
+async function userColumn(files: readonly string[], { versions }: Versions, io: Io): Promise<string[]> {
+  const uid = jsonText(at(versions[0]?.object, 'metadata', 'uid'));
+  const numbers = versions.map(({ version }) => String(version));
+  const users = await io.progress.during(
+    () => 'Reading the audit log',
+    () =>
+      usersOfVersions(
+        files.map((file) => resolve(io.folder, file)),
+        uid,
+        new Set(numbers),
+      ),
+  );
+  const names = numbers.map((version) => [...(users.get(version) ?? ['<unknown>'])].join(' or '));
+  return ['USER', ...names];
+}
 
 const isSecret = ({ apiVersion, kind }: JsonObject) => apiVersion === 'v1' && kind === 'Secret';
 

@@ -6,8 +6,10 @@ import { type Command, type CommandContext, command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
 import { changeFlags, changeQuery, type DryRun, dryRunOf, Reporter } from '../objects/change.ts';
+import { patchLocally } from '../objects/local-patch.ts';
 import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
+import { localFlag, localObjects, mediaTypes } from '../objects/patch.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { jsonText } from '../output/json.ts';
@@ -15,11 +17,11 @@ import { jsonText } from '../output/json.ts';
 const flagsFor = (manager: string) => ({
   ...changeFlags(manager),
   ...filenameFlags,
+  ...localFlag,
   ...selectorFlags,
   all: toggle(false, 'Select all resources, in the namespace of the specified resource types.'),
   allNamespaces: toggle(false, 'If true, check the specified action in all namespaces.', { short: 'A' }),
   list: toggle(false, 'If true, display the labels or annotations for a given resource.'),
-  local: toggle(false, 'If true, the command will NOT contact the server but run locally.'),
   overwrite: toggle(
     false,
     'If true, allow values to be overwritten, otherwise reject updates that overwrite existing values.',
@@ -91,18 +93,25 @@ async function run(noun: Noun, context: LabelContext): Promise<number> {
   if (pairs.length === 0 && !flags.list) {
     throw new CommandError(`at least one ${noun.name} update is required`);
   }
-  if (flags.local) throw new CommandError('--local is not supported: use --dry-run=server');
   const values = valuesOf(pairs, noun);
   const dryRun = dryRunOf(flags, io);
+  const reporter = await Reporter.open(flags, dryRun, io);
+  const show = async (object: JsonObject, isNamed: boolean, cluster?: Cluster, target?: Target) => {
+    if (flags.list) printList(noun, context, object, isNamed);
+    else reporter.changed(...(await changed(noun, context, object, values, dryRun, cluster, target)));
+  };
+  if (flags.local) {
+    const objects = await localObjects(resources, flags, io, localWithoutFiles);
+    for (const object of objects) await show(object, objects.length > 1);
+    return 0;
+  }
   const cluster = await context.cluster();
   const targets = await targetsFor(context, cluster, resources);
-  const reporter = await Reporter.open(flags, dryRun, io);
   const errors: unknown[] = [];
   for (const target of targets) {
     try {
       for (const object of await objectsOfTarget(cluster, target, { selectors: flags })) {
-        if (flags.list) printList(noun, context, object, targets.length > 1);
-        else reporter.changed(...(await changed(noun, context, cluster, target, object, values, dryRun)));
+        await show(object, targets.length > 1, cluster, target);
       }
     } catch (error) {
       if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
@@ -112,6 +121,8 @@ async function run(noun: Noun, context: LabelContext): Promise<number> {
   throwAll(errors);
   return 0;
 }
+
+const localWithoutFiles = 'can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set';
 
 async function targetsFor(
   { flags, io, path }: LabelContext,
@@ -148,15 +159,15 @@ function printList({ field }: Noun, { io }: LabelContext, object: JsonObject, is
 
 const metaOf = ({ metadata }: JsonObject) => metadata as { name: string; namespace?: string };
 
-/** Changes one object, and returns it with the operation to report. */
+/** Changes one object, at the server unless there is none, and returns it with the operation to report. */
 async function changed(
   noun: Noun,
   { flags, io }: LabelContext,
-  cluster: Cluster,
-  { resource }: Target,
   object: JsonObject,
   values: JsonObject,
   dryRun: DryRun,
+  cluster: Cluster | undefined,
+  target: Target | undefined,
 ): Promise<[JsonObject, string]> {
   const before = mapOf(object, noun.field);
   for (const [key, value] of Object.entries(values)) {
@@ -171,15 +182,11 @@ async function changed(
   if (!isChanged) return [object, operation];
   const version = flags.resourceVersion === '' ? {} : { resourceVersion: flags.resourceVersion };
   const patch = { metadata: { [noun.field]: values, ...version } };
-  if (dryRun === 'client') {
-    const after = { ...before, ...values };
-    const kept = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null));
-    return [{ ...object, metadata: { ...(object['metadata'] as JsonObject), [noun.field]: kept } }, operation];
-  }
+  if (cluster === undefined || target === undefined || dryRun === 'client')
+    return [patchLocally(object, 'merge', patch), operation];
   const { name, namespace } = metaOf(object);
-  const url = urlOf(pathOfTarget({ resource, namespace, name }), changeQuery(flags, dryRun));
-  const contentType = 'application/merge-patch+json';
-  return [await cluster.send({ method: 'PATCH', url, body: patch, contentType }), operation];
+  const url = urlOf(pathOfTarget({ resource: target.resource, namespace, name }), changeQuery(flags, dryRun));
+  return [await cluster.send({ method: 'PATCH', url, body: patch, contentType: mediaTypes.merge }), operation];
 }
 
 export const labelCommand: Command = command({

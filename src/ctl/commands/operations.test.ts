@@ -228,6 +228,19 @@ describe('certificate', () => {
   });
 });
 
+describe('exec with -i and -t', () => {
+  it('passes on keys as they are while the command runs, and restores the terminal', async () => {
+    const raw: boolean[] = [];
+    const { ended } = bench.start(['exec', 'talker', '-it', '--', 'true'], '', { setRawMode: (on) => raw.push(on) });
+    expect(await ended).toMatchObject({ status: 3 });
+    expect(raw).toEqual([true, false]);
+  });
+
+  it('goes on without a terminal where there is none', async () => {
+    expect((await bench.run('exec', 'talker', '-it', '--', 'true')).stderr).toMatch(/^Unable to use a TTY/);
+  });
+});
+
 describe('port-forward', () => {
   it('carries connections to the pod until Ctrl-C', async () => {
     const running = bench.start(['port-forward', 'pod/server', ':80', '--address=127.0.0.1']);

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseYaml } from '../../codec/index.ts';
-import { type Json, jsonEqual, StatusError } from '../../meta/index.ts';
+import { type Json, type JsonObject, jsonEqual, StatusError } from '../../meta/index.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { command } from '../command.ts';
 import { CommandError, throwAll } from '../errors.ts';
-import { text } from '../flags/flag.ts';
+import { text, type ValuesOf } from '../flags/flag.ts';
+import type { Io } from '../io.ts';
 import { changeFlags, changeQuery, dryRunOf, Reporter } from '../objects/change.ts';
-import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
+import { type PatchFormat, patchLocally } from '../objects/local-patch.ts';
+import { filenameFlags, hasFiles } from '../objects/manifests.ts';
+import { localFlag, localObjects, manifestsOf, mediaTypes } from '../objects/patch.ts';
 import { urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 
-const types: { readonly [type: string]: string } = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-};
+const formats: { readonly [type: string]: PatchFormat } = { json: 'json', merge: 'merge', strategic: 'strategic' };
 
 export const patchCommand = command({
   name: 'patch',
@@ -36,6 +36,7 @@ export const patchCommand = command({
   flags: {
     ...changeFlags('kubectl-patch'),
     ...filenameFlags,
+    ...localFlag,
     patch: text('', 'The patch to be applied to the resource JSON file.', { short: 'p' }),
     patchFile: text('', 'A file containing a patch to be applied to the resource.'),
     subresource: text('', 'If specified, patch will operate on the subresource of the requested object.'),
@@ -49,35 +50,33 @@ export const patchCommand = command({
           : 'cannot specify --patch and --patch-file together',
       );
     }
-    const contentType = types[flags.type.toLowerCase()];
-    if (contentType === undefined) {
+    const format = formats[flags.type.toLowerCase()];
+    if (format === undefined) {
       throw new CommandError(`--type must be one of [json merge strategic], not ${JSON.stringify(flags.type)}`);
     }
     const source =
       flags.patch === '' ? await readPatch(resolve(io.folder, flags.patchFile), flags.patchFile) : flags.patch;
     const patch = parsePatch(source);
     const dryRun = dryRunOf(flags, io);
-    if (dryRun === 'client')
-      throw new CommandError('--dry-run=client is not supported: the server computes patches, use --dry-run=server');
-    const opened = await cluster();
-    const targets: Target[] = [];
-    if (hasFiles(flags))
-      for (const one of await readDocuments(flags, io)) targets.push(await placeDocument(opened, one));
-    else for (const target of await targetsOf(opened, args)) targets.push(target);
-    if (targets.some(({ name }) => name === undefined))
-      throw new CommandError('resource(s) were provided, but no name was specified');
-    if (targets.length === 0) throw new CommandError('You must provide one or more resources by argument or filename.');
     // The reference client does not mention the dry run of a patch.
     const reporter = await Reporter.open(flags, 'none', io);
+    const report = (before: JsonObject, after: JsonObject) =>
+      reporter.changed(after, jsonEqual(before, after) ? 'patched (no change)' : 'patched');
+    if (flags.local) {
+      const objects = await localObjects(args, flags, io, 'cannot specify --local and server resources');
+      for (const object of objects) report(object, patchLocally(object, format, patch));
+      return 0;
+    }
+    const opened = await cluster();
     const errors: unknown[] = [];
-    for (const target of targets) {
+    for (const target of await targetsOfPatch(opened, args, flags, io)) {
       const { subresource } = flags;
       const path = pathOfTarget(subresource === '' ? target : { ...target, subresource });
       try {
         const before = await opened.send({ url: path });
         const url = urlOf(path, changeQuery(flags, dryRun));
-        const after = await opened.send({ method: 'PATCH', url, body: patch, contentType });
-        reporter.changed(after, jsonEqual(before, after) ? 'patched (no change)' : 'patched');
+        const request = { method: 'PATCH', url, body: patch, contentType: mediaTypes[format] } as const;
+        report(before, dryRun === 'client' ? patchLocally(before, format, patch) : await opened.send(request));
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
         errors.push(error);
@@ -87,6 +86,21 @@ export const patchCommand = command({
     return 0;
   },
 });
+
+/** @throws CommandError when nothing is named, or no object of a type */
+async function targetsOfPatch(
+  cluster: Cluster,
+  args: readonly string[],
+  values: ValuesOf<typeof filenameFlags>,
+  io: Io,
+): Promise<Target[]> {
+  if (hasFiles(values)) return (await manifestsOf(cluster, args, values, io)).map(({ target }) => target);
+  const targets = await targetsOf(cluster, args);
+  if (targets.some(({ name }) => name === undefined))
+    throw new CommandError('resource(s) were provided, but no name was specified');
+  if (targets.length === 0) throw new CommandError('You must provide one or more resources by argument or filename.');
+  return targets;
+}
 
 async function readPatch(full: string, path: string): Promise<string> {
   try {

@@ -2,7 +2,8 @@ import { at } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { integer, text } from '../flags/flag.ts';
-import { Patcher, patchFlags, placedObjects } from '../objects/patch.ts';
+import { hasFiles } from '../objects/manifests.ts';
+import { manifestsOf, Patcher, patchFlags, placedObjects } from '../objects/patch.ts';
 import { pathOfTarget, targetsOf } from '../objects/targets.ts';
 import { jsonText } from '../output/json.ts';
 
@@ -34,11 +35,11 @@ export const scaleCommand = command({
     }
     const opened = await cluster();
     const patcher = await Patcher.open(opened, flags, io);
-    for (const placed of await placedObjects(opened, await targetsOf(opened, args), flags.selector)) {
+    const scaled = hasFiles(flags)
+      ? await manifestsOf(opened, args, flags, io)
+      : await placedObjects(opened, await targetsOf(opened, args), flags.selector);
+    for (const placed of scaled) {
       const { target } = placed;
-      if (!target.resource.subresources.includes('scale')) {
-        throw new CommandError(`cannot scale a ${target.resource.name}`);
-      }
       const metadata = await preconditions(`${pathOfTarget(target)}/scale`);
       const patch = { ...(metadata && { metadata }), spec: { replicas: flags.replicas } };
       await patcher.patch(placed, 'merge', patch, { done: 'scaled', subresource: 'scale' });

@@ -1,14 +1,16 @@
 import { at, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Command, type CommandContext, command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { repeatable, text, toggle } from '../flags/flag.ts';
-import { Patcher, patchFlags, placedObjects } from '../objects/patch.ts';
-import { type Target, targetsOf } from '../objects/targets.ts';
+import { patchLocally } from '../objects/local-patch.ts';
+import { hasFiles } from '../objects/manifests.ts';
+import { localFlag, localObjects, objectsOf, Patcher, type Placed, patchFlags } from '../objects/patch.ts';
 import { jsonText } from '../output/json.ts';
 import { printedName } from '../output/printer.ts';
 
 const flags = {
   ...patchFlags('kubectl-set'),
+  ...localFlag,
   all: toggle(false, 'Select all resources, in the namespace of the specified resource types.'),
 };
 
@@ -20,15 +22,11 @@ const specPaths: { readonly [kind: string]: readonly string[] } = {
 const templatePath = ['spec', 'template', 'spec'];
 
 /** The pod spec of an object and where it is. @throws CommandError for kinds without one */
-function podSpecOf(
-  target: Target,
-  object: JsonObject,
-): { readonly path: readonly string[]; readonly spec: JsonObject } {
-  const path = specPaths[target.resource.kind] ?? templatePath;
+function podSpecOf(object: JsonObject): { readonly path: readonly string[]; readonly spec: JsonObject } {
+  const path = specPaths[jsonText(object['kind'])] ?? templatePath;
   const spec = at(object, ...path);
-  if (!isJsonObject(spec))
-    throw new CommandError(`the object is not a pod or does not have a pod template: ${target.resource.name}`);
-  return { path, spec };
+  if (isJsonObject(spec)) return { path, spec };
+  throw new CommandError(`${printedName(object)} the object is not a pod or does not have a pod template`);
 }
 
 const containersOf = (spec: JsonObject, field: 'containers' | 'initContainers'): JsonObject[] => {
@@ -38,6 +36,32 @@ const containersOf = (spec: JsonObject, field: 'containers' | 'initContainers'):
 
 const nested = (path: readonly string[], value: JsonObject): JsonObject =>
   path.toReversed().reduce((inner: JsonObject, name) => ({ [name]: inner }), value);
+
+type SetContext = Pick<CommandContext<typeof flags>, 'flags' | 'io' | 'cluster'>;
+
+/** The objects to change, and what changes them: with --local those of files, without the server. @throws CommandError */
+async function objectsToSet({ flags: values, io, cluster }: SetContext, resources: readonly string[]) {
+  if (values.local) {
+    const objects = await localObjects(resources, values, io, localWithoutFiles);
+    return {
+      patcher: await Patcher.open(undefined, values, io),
+      placed: objects.map((object): LocalOrPlaced => ({ object })),
+    };
+  }
+  if (resources.length === 0 && !hasFiles(values))
+    throw new CommandError('one or more resources must be specified as <resource> <name> or <resource>/<name>');
+  const opened = await cluster();
+  const patcher = await Patcher.open(opened, values, io);
+  const placed: readonly LocalOrPlaced[] = await objectsOf(opened, resources, values, io);
+  return { patcher, placed };
+}
+
+type LocalOrPlaced = Partial<Placed> & Pick<Placed, 'object'>;
+
+const localWithoutFiles = `you must specify resources by --filename when --local is set.
+Example resource specifications include:
+   '-f rsrc.yaml'
+   '--filename=rsrc.json'`;
 
 /** Splits arguments into resources and assignments such as `web=nginx` and `A-`. */
 function splitArgs(args: readonly string[], isAssignment: (arg: string) => boolean) {
@@ -61,18 +85,15 @@ const image = command({
     },
   ],
   flags,
-  run: async ({ args, flags: values, io, cluster }) => {
-    const { resources, assignments } = splitArgs(args, (arg) => arg.includes('='));
-    if (resources.length === 0)
-      throw new CommandError('one or more resources must be specified as <resource> <name> or <resource>/<name>');
+  run: async (context) => {
+    const { resources, assignments } = splitArgs(context.args, (arg) => arg.includes('='));
     if (assignments.length === 0) throw new CommandError('at least one image update is required');
     const images = new Map(
       assignments.map((arg): [string, string] => [arg.slice(0, arg.indexOf('=')), arg.slice(arg.indexOf('=') + 1)]),
     );
-    const opened = await cluster();
-    const patcher = await Patcher.open(opened, values, io);
-    for (const placed of await placedObjects(opened, await targetsOf(opened, resources), values.selector)) {
-      const { path, spec } = podSpecOf(placed.target, placed.object);
+    const { patcher, placed } = await objectsToSet(context, resources);
+    for (const each of placed) {
+      const { path, spec } = podSpecOf(each.object);
       const known = [...containersOf(spec, 'containers'), ...containersOf(spec, 'initContainers')].map(
         ({ name }) => name,
       );
@@ -91,7 +112,7 @@ const image = command({
           .filter(([, list]) => (list ?? []).length > 0),
       ) as JsonObject;
       if (Object.keys(patch).length === 0) continue;
-      await patcher.patch(placed, 'strategic', nested(path, patch), { done: 'image updated' });
+      await patcher.patch(each, 'strategic', nested(path, patch), { done: 'image updated' });
     }
     return 0;
   },
@@ -123,33 +144,44 @@ const env = command({
     env: repeatable('Specify a key-value pair for an environment variable to set into each container.', { short: 'e' }),
     list: toggle(false, 'If true, display the environment and any changes in the standard format.'),
   },
-  run: async ({ args, flags: values, io, cluster }) => {
+  run: async (context) => {
+    const { args, flags: values, io } = context;
     const { resources, assignments } = splitArgs(args, isVariable);
-    if (resources.length === 0)
-      throw new CommandError('one or more resources must be specified as <resource> <name> or <resource>/<name>');
     const all = [...assignments, ...values.env];
     if (all.length === 0 && !values.list) throw new CommandError('at least one environment variable must be provided');
-    const opened = await cluster();
-    const patcher = await Patcher.open(opened, values, io);
-    for (const placed of await placedObjects(opened, await targetsOf(opened, resources), values.selector)) {
-      const { path, spec } = podSpecOf(placed.target, placed.object);
+    const { patcher, placed } = await objectsToSet(context, resources);
+    for (const each of placed) {
+      const { path, spec } = podSpecOf(each.object);
       const selected = containersOf(spec, 'containers').filter(({ name }) =>
         matches(values.containers, jsonText(name)),
       );
-      if (values.list) {
-        for (const { name, env: list } of selected) io.stdout.write(listing(placed.target, jsonText(name), list));
-        continue;
-      }
       if (selected.length === 0)
         throw new CommandError(
-          `${printedName(placed.object)} does not have any containers matching ${JSON.stringify(values.containers)}`,
+          `${printedName(each.object)} does not have any containers matching ${JSON.stringify(values.containers)}`,
         );
-      const patch = { containers: selected.map(({ name = '' }) => ({ name, env: all.map(readVariable) })) };
-      await patcher.patch(placed, 'strategic', nested(path, patch), { done: 'env updated' });
+      const patch = { containers: selected.map((container) => withVariables(container, all.map(readVariable))) };
+      if (!values.list) {
+        await patcher.patch(each, 'strategic', nested(path, patch), { done: 'env updated' });
+        continue;
+      }
+      const after = all.length === 0 ? each.object : patchLocally(each.object, 'strategic', nested(path, patch));
+      for (const { name, env: list } of containersOf(podSpecOf(after).spec, 'containers')) {
+        if (matches(values.containers, jsonText(name))) io.stdout.write(listing(after, jsonText(name), list));
+      }
     }
     return 0;
   },
 });
+
+/** The patch of a container that sets and removes variables; new ones come last. */
+function withVariables({ name = '', env }: JsonObject, changes: readonly JsonObject[]): JsonObject {
+  const before = (Array.isArray(env) ? env : []).filter(isJsonObject).map((variable) => variable['name'] ?? '');
+  const isRemoved = (key: Json) => changes.some((change) => change['name'] === key && change['$patch'] !== undefined);
+  const names = [...new Set([...before, ...changes.map((change) => change['name'] ?? '')])];
+  const order = names.filter((key) => !isRemoved(key)).map((key) => ({ name: key }));
+  const listed = changes.toSorted((a, b) => names.indexOf(a['name'] ?? '') - names.indexOf(b['name'] ?? ''));
+  return { name, env: listed, ...(order.length === 0 ? {} : { '$setElementOrder/env': order }) };
+}
 
 /** The entry that sets or removes a variable. */
 function readVariable(assignment: string): JsonObject {
@@ -172,13 +204,14 @@ const matches = (pattern: string, name: string): boolean => {
   return position === name.length;
 };
 
-function listing({ resource, name }: Target, container: string, env: Json | undefined): string {
+function listing(object: JsonObject, container: string, env: Json | undefined): string {
   const lines = (Array.isArray(env) ? env : []).filter(isJsonObject).map(({ name: key, value = '', valueFrom }) => {
     if (!isJsonObject(valueFrom)) return `${jsonText(key)}=${jsonText(value)}`;
     const [source = '', reference] = Object.entries(valueFrom)[0] ?? [];
     return `# ${jsonText(key)} from ${source} ${isJsonObject(reference) ? Object.values(reference).map(String).join(' ') : ''}`;
   });
-  return [`# ${resource.kind} ${name}, container ${container}`, ...lines].map((line) => `${line}\n`).join('');
+  const owner = `${jsonText(object['kind'])} ${jsonText(at(object, 'metadata', 'name'))}`;
+  return [`# ${owner}, container ${container}`, ...lines].map((line) => `${line}\n`).join('');
 }
 
 /** Only subcommands do something. */

@@ -85,20 +85,21 @@ async function countChanges(cluster: Cluster, io: Io, changed: (change: Change) 
   const resources = storedResources(discovery).filter(({ namespaced }) => namespaced || namespace === undefined);
   const accept = `application/json;as=PartialObjectMetadata;v=v1;g=meta.${discovery.names.domain}`;
   const end = new AbortController();
-  const own: Io = { ...io, signal: AbortSignal.any([io.signal, end.signal]) };
+  const until = AbortSignal.any([io.signal, end.signal]);
   const start = await cluster.send({ url: '/api/v1/namespaces?limit=1' });
   const resourceVersion = jsonText(at(start, 'metadata', 'resourceVersion'));
   const refused: string[] = [];
   const follow = async (resource: Resource) => {
     const event = ({ object }: { readonly object: JsonObject }) => {
-      if (own.signal.aborted || changed({ resource, object })) end.abort();
-      return own.signal.aborted;
+      if (until.aborted || changed({ resource, object })) end.abort();
+      return until.aborted;
     };
     try {
-      await followEvents(own, cluster, {
+      await followEvents(io, cluster, {
         path: pathOf(resource, namespace),
         query: { resourceVersion },
         accept,
+        until,
         event,
       });
     } catch (error) {

@@ -35,7 +35,10 @@ export const treeCommand = command({
     const { resource, namespace } = target;
     const root: Node = { resource, object: await opened.send({ url: pathOfTarget(target) }) };
     const owners = await ownersOf(opened, root, namespace);
-    const dependents = await dependentsOf(opened, namespace);
+    const dependents = await io.progress.during(
+      () => 'Looking for dependents in all resources',
+      () => dependentsOf(opened, namespace),
+    );
     const rows = [...owners, root].map((node, depth) => ({
       node,
       lead: depth === 0 ? '' : `${'  '.repeat(depth - 1)}└─`,

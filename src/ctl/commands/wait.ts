@@ -154,17 +154,22 @@ async function waitFor(
   if (object === undefined && goal.isMet(undefined)) return;
   if (goal.isMet(object)) return met(object);
   const timeout = AbortSignal.timeout(Math.max(timeoutMs, 1));
-  await followEvents({ ...io, signal: AbortSignal.any([io.signal, timeout]) }, cluster, {
+  const watch = {
     path: pathOfTarget({ ...target, name: undefined }),
     query: { fieldSelector: `metadata.name=${name}`, resourceVersion: found.version },
-    event: ({ type, object: changed }) => {
+    until: timeout,
+    event: ({ type, object: changed }: { readonly type: string; readonly object: JsonObject }) => {
       const isMet = goal.isMet(type === 'DELETED' ? undefined : changed);
       object = changed;
       return isMet;
     },
-  });
+  };
+  await io.progress.during(
+    () => `Waiting for ${resource.name}/${name}`,
+    () => followEvents(io, cluster, watch),
+  );
   if (timeout.aborted) throw new CommandError(`timed out waiting for the condition on ${resource.name}/${name}`);
-  if (!io.signal.aborted) met(object);
+  met(object);
 }
 
 interface Found {

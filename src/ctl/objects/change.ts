@@ -4,6 +4,7 @@ import { CommandError } from '../errors.ts';
 import { text, type ValuesOf } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { outputFlags, type Printer, printedName, printerOf } from '../output/printer.ts';
+import { warn } from '../output/terminal.ts';
 
 /** The flags of commands that write objects, with the default field manager. */
 export const changeFlags = (manager: string) => ({
@@ -31,9 +32,9 @@ type ChangeValues = ValuesOf<ReturnType<typeof changeFlags>>;
 export type DryRun = 'none' | 'server' | 'client';
 
 /** @throws CommandError */
-export function dryRunOf({ dryRun }: Pick<ChangeValues, 'dryRun'>, { stderr }: Pick<Io, 'stderr'>): DryRun {
+export function dryRunOf({ dryRun }: Pick<ChangeValues, 'dryRun'>, io: Pick<Io, 'stderr'>): DryRun {
   if (dryRun === 'unchanged') {
-    stderr.write('Warning: --dry-run without a value is deprecated and can be replaced with --dry-run=client.\n');
+    warn(io, '--dry-run without a value is deprecated and can be replaced with --dry-run=client.');
     return 'client';
   }
   if (dryRun === 'none' || dryRun === 'server' || dryRun === 'client') return dryRun;

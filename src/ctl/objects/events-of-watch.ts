@@ -15,15 +15,18 @@ interface FollowOptions {
   readonly path: string;
   readonly query: Query;
   readonly accept?: string;
+  /** Ends the watch when it is aborted. */
+  readonly until?: AbortSignal;
   /** Receives each event. Returns true to end the watch. */
   readonly event: (event: WatchEvent) => unknown;
 }
 
 /**
- * Receives the events of a watch, and watches again from the latest version when the server ends it. Resolves when a receiver
- * returns true, and after Ctrl-C. @throws StatusError
+ * Receives the events of a watch, and watches again from the latest version when the server ends it. Resolves when the receiver
+ * returns true, and when `until` is aborted; rejects after Ctrl-C. @throws StatusError
  */
 export async function followEvents(io: Io, cluster: Cluster, options: FollowOptions): Promise<void> {
+  const { until } = options;
   let version = options.query['resourceVersion'];
   for (;;) {
     const query = { ...options.query, watch: true, allowWatchBookmarks: true, resourceVersion: version };
@@ -33,7 +36,7 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
         method: 'GET',
         url: urlOf(options.path, query),
         headers: { accept: options.accept ?? 'application/json' },
-        signal: AbortSignal.any([stop.signal, io.signal]),
+        signal: AbortSignal.any([stop.signal, io.signal, ...(until === undefined ? [] : [until])]),
       });
       for await (const line of watchLines(response)) {
         const { type, object } = readOwnJson(line) as { type: string; object: JsonObject };
@@ -42,9 +45,10 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
         if (type !== 'BOOKMARK' && options.event({ type, object }) === true) return;
       }
     } catch (error) {
+      if (until?.aborted === true) return;
       // A watch that is longer than --request-timeout has ended, not failed.
-      if (io.signal.aborted || isTimeout(error)) return;
-      throw error;
+      if (io.signal.aborted || !isTimeout(error)) throw error;
+      return;
     } finally {
       stop.abort();
     }

@@ -40,17 +40,24 @@ export async function objectsOfTarget(
   target: Target,
   options: PageOptions = {},
 ): Promise<JsonObject[]> {
+  const { name: type, apiVersion, kind } = target.resource;
   const objects: JsonObject[] = [];
-  for await (const page of pagesOfTarget(cluster, target, options)) {
-    if (target.name !== undefined) return [page];
-    const { apiVersion, kind } = target.resource;
-    const { items } = page;
-    for (const item of Array.isArray(items) ? items : []) {
-      if (isJsonObject(item)) objects.push({ apiVersion, kind, ...item });
+  const read = async () => {
+    for await (const page of pagesOfTarget(cluster, target, options)) {
+      if (target.name !== undefined) return [page];
+      const { items } = page;
+      for (const item of Array.isArray(items) ? items : []) {
+        if (isJsonObject(item)) objects.push({ apiVersion, kind, ...item });
+      }
     }
-  }
-  return objects;
+    return objects;
+  };
+  return cluster.progress.during(() => readingText(type, objects.length), read);
 }
+
+/** What the progress of a list says. */
+export const readingText = (type: string, count: number): string =>
+  `Reading ${type}${count === 0 ? '' : `: ${count} so far`}`;
 
 /** A failed list names what was searched. */
 function namingSelectors(error: unknown, { resource }: Target, selectors: Partial<SelectorValues>): unknown {

@@ -1,21 +1,28 @@
 /** What the commands that change one part of objects share. */
 import { at, type Json, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { text, type ValuesOf } from '../flags/flag.ts';
+import { CommandError } from '../errors.ts';
+import { text, toggle, type ValuesOf } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../output/json.ts';
 import { changeFlags, changeQuery, dryRunOf, Reporter } from './change.ts';
+import { type PatchFormat, patchLocally } from './local-patch.ts';
+import { filenameFlags, hasFiles, placeDocument, readDocuments } from './manifests.ts';
 import { objectsOfTarget } from './pages.ts';
 import { urlOf } from './selection.ts';
-import { pathOfTarget, type Target } from './targets.ts';
+import { pathOfTarget, type Target, targetsOf } from './targets.ts';
 
-/** The flags of these commands, with the default field manager. */
-export const patchFlags = (manager: string) => ({
-  ...changeFlags(manager),
-  selector: text('', 'Selector (label query) to filter on.', { short: 'l' }),
-});
+export const selectorFlag = { selector: text('', 'Selector (label query) to filter on.', { short: 'l' }) };
 
-const mediaTypes = {
+/** The flags of commands that take objects by name, by a selector or from files. */
+export const objectFlags = { ...filenameFlags, ...selectorFlag };
+
+/** The flags of commands that change them, with the default field manager. */
+export const patchFlags = (manager: string) => ({ ...changeFlags(manager), ...objectFlags });
+
+export const localFlag = { local: toggle(false, 'If true, the command will NOT contact the server but run locally.') };
+
+export const mediaTypes: { readonly [format in PatchFormat]: string } = {
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
   json: 'application/json-patch+json',
@@ -29,39 +36,43 @@ export interface Placed {
 
 /** Changes parts of objects as the flags of a command say, and reports each object. */
 export class Patcher {
-  readonly #cluster: Cluster;
+  readonly #cluster: Cluster | undefined;
   readonly #query: ReturnType<typeof changeQuery>;
   readonly #reporter: Reporter;
-  readonly #sends: boolean;
 
-  private constructor(cluster: Cluster, query: ReturnType<typeof changeQuery>, reporter: Reporter, sends: boolean) {
+  private constructor(cluster: Cluster | undefined, query: ReturnType<typeof changeQuery>, reporter: Reporter) {
     this.#cluster = cluster;
     this.#query = query;
     this.#reporter = reporter;
-    this.#sends = sends;
   }
 
-  /** @throws CommandError */
-  static async open(cluster: Cluster, values: ValuesOf<ReturnType<typeof patchFlags>>, io: Io): Promise<Patcher> {
+  /** Without a cluster, objects of files are changed and printed. @throws CommandError */
+  static async open(
+    cluster: Cluster | undefined,
+    values: ValuesOf<ReturnType<typeof changeFlags>>,
+    io: Io,
+  ): Promise<Patcher> {
     const dryRun = dryRunOf(values, io);
-    return new Patcher(
-      cluster,
-      changeQuery(values, dryRun),
-      await Reporter.open(values, dryRun, io),
-      dryRun !== 'client',
-    );
+    const reporter = await Reporter.open(values, dryRun, io);
+    return new Patcher(dryRun === 'client' ? undefined : cluster, changeQuery(values, dryRun), reporter);
   }
 
-  /** Sends a patch unless this is a dry run of the client, and reports what was done. @throws StatusError */
+  /** Sends a patch, or applies it here in a dry run of the client, and reports what was done. @throws StatusError */
   async patch(
-    { target, object }: Placed,
-    format: keyof typeof mediaTypes,
+    { target, object }: Partial<Placed> & Pick<Placed, 'object'>,
+    format: PatchFormat,
     patch: Json,
     { done, subresource = '' }: { readonly done: string; readonly subresource?: string },
   ): Promise<void> {
-    const path = `${pathOfTarget(target)}${subresource === '' ? '' : `/${subresource}`}`;
-    const request = { method: 'PATCH' as const, contentType: mediaTypes[format], body: patch };
-    const changed = this.#sends ? await this.#cluster.send({ ...request, url: urlOf(path, this.#query) }) : object;
+    const changed =
+      this.#cluster === undefined || target === undefined
+        ? patchLocally(object, format, patch)
+        : await this.#cluster.send({
+            method: 'PATCH',
+            url: urlOf(`${pathOfTarget(target)}${subresource === '' ? '' : `/${subresource}`}`, this.#query),
+            contentType: mediaTypes[format],
+            body: patch,
+          });
     this.report(subresource === '' ? changed : object, done);
   }
 
@@ -69,6 +80,56 @@ export class Patcher {
   report(object: JsonObject, done: string): void {
     this.#reporter.changed(object, done);
   }
+}
+
+type ObjectValues = ValuesOf<typeof objectFlags>;
+
+const pathAndNames = 'resource/name arguments cannot be provided when a path is specified';
+
+/** The objects of files, otherwise those that arguments and a selector name, as the server has them. @throws CommandError */
+export async function objectsOf(
+  cluster: Cluster,
+  args: readonly string[],
+  values: ObjectValues,
+  io: Io,
+): Promise<Placed[]> {
+  if (!hasFiles(values)) return placedObjects(cluster, await targetsOf(cluster, args), values.selector);
+  const placed = await manifestsOf(cluster, args, values, io);
+  return placedObjects(
+    cluster,
+    placed.map(({ target }) => target),
+  );
+}
+
+type FileValues = ValuesOf<typeof filenameFlags>;
+
+/** The objects of files as they are there, with their places. @throws CommandError */
+export async function manifestsOf(
+  cluster: Cluster,
+  args: readonly string[],
+  values: FileValues,
+  io: Io,
+): Promise<Placed[]> {
+  if (args.length > 0) throw new CommandError(pathAndNames);
+  const placed: Placed[] = [];
+  for (const document of await readDocuments(values, io)) {
+    const { object, resource, namespace, name, source } = await placeDocument(cluster, document);
+    if (name === '') throw new CommandError(`${source}: metadata.name must be set`);
+    placed.push({ object, target: { resource, namespace, name } });
+  }
+  return placed;
+}
+
+/** The objects of files for `--local`. @throws CommandError when there are no files */
+export async function localObjects(
+  args: readonly string[],
+  values: FileValues,
+  io: Io,
+  withoutFiles: string,
+): Promise<JsonObject[]> {
+  if (!hasFiles(values)) throw new CommandError(withoutFiles);
+  if (args.length > 0) throw new CommandError(pathAndNames);
+  return (await readDocuments(values, io)).map(({ object }) => object);
 }
 
 /** The objects that targets stand for: each by its name, or all that a label selector matches. */

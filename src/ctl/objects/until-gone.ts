@@ -15,19 +15,22 @@ export async function untilGone(
 ): Promise<void> {
   const timeout = AbortSignal.timeout(timeoutMs === 0 ? 2 ** 31 - 1 : timeoutMs);
   const { resource, name } = target;
-  const { signal, ...rest } = io;
-  const both = { ...rest, signal: AbortSignal.any([signal, timeout]) };
   const version = await versionOf(cluster, target, uid);
   if (version === undefined) return;
   let gone = false;
-  await followEvents(both, cluster, {
+  const watch = {
     path: pathOfTarget({ ...target, name: undefined }),
     query: { fieldSelector: `metadata.name=${name}`, resourceVersion: version },
-    event: ({ type, object }) => {
+    until: timeout,
+    event: ({ type, object }: { readonly type: string; readonly object: JsonObject }) => {
       gone = type === 'DELETED' || uidOf(object) !== uid;
       return gone;
     },
-  });
+  };
+  await io.progress.during(
+    () => `Waiting for ${resource.name}/${name} to be deleted`,
+    () => followEvents(io, cluster, watch),
+  );
   if (!gone && timeout.aborted) {
     throw new CommandError(`timed out waiting for the condition on ${resource.name}/${name}`);
   }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle, type ValuesOf } from '../flags/flag.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { CustomColumnsPrinter, columnsOfFile, columnsOfSpec } from './custom-columns.ts';
 import { indentedJson, jsonText } from './json.ts';
 import { jsonPath } from './jsonpath/evaluate.ts';
@@ -85,7 +86,7 @@ async function printFunction(
   options: PrinterOptions,
 ): Promise<Print | Printer | undefined> {
   const { write, folder, noHeaders = false } = options;
-  const shown = (object: JsonObject) => (values.showManagedFields ? object : withoutManagedFields(object));
+  const shown = (object: JsonObject) => (values.showManagedFields ? object : withoutManagedFieldsInItems(object));
   const given = argument ?? values.template;
   const file = async () => (given === '' ? '' : await readTemplate(resolve(folder, given)));
   switch (format) {
@@ -192,14 +193,10 @@ export function printedName({ apiVersion = '', kind = '', metadata = null }: Jso
 }
 
 /** A copy without `metadata.managedFields`, also in the items of a list. */
-function withoutManagedFields(object: JsonObject): JsonObject {
-  const { items, metadata = null } = object;
-  const rest: JsonObject = { ...object };
-  if (isJsonObject(metadata)) {
-    const { managedFields: _, ...others } = metadata;
-    rest['metadata'] = others as JsonObject;
-  }
-  if (Array.isArray(items))
-    rest['items'] = items.map((item: Json) => (isJsonObject(item) ? withoutManagedFields(item) : item));
-  return rest;
+function withoutManagedFieldsInItems(object: JsonObject): JsonObject {
+  const { items } = object;
+  const rest = withoutManagedFields(object);
+  if (!Array.isArray(items)) return rest;
+  const shown = items.map((item: Json) => (isJsonObject(item) ? withoutManagedFieldsInItems(item) : item));
+  return { ...rest, items: shown };
 }

@@ -16,6 +16,8 @@ export interface TableOptions {
   readonly withKind: boolean;
   readonly showLabels: boolean;
   readonly labelColumns: readonly string[];
+  /** Colours a cell of the column `STATUS`. */
+  readonly paintStatus: (status: string) => string;
 }
 
 interface Column {

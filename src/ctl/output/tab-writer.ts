@@ -10,27 +10,32 @@ const minWidth = 6;
  */
 export class TabWriter {
   #widths: number[] = [];
-  #rows: string[][] = [];
+  #rows: { readonly cells: readonly string[]; readonly written: readonly string[] }[] = [];
   readonly #write: (text: string) => unknown;
 
   constructor(write: (text: string) => unknown) {
     this.#write = write;
   }
 
-  /** Adds a row. An empty row is an empty line. */
-  row(cells: readonly string[]): void {
-    this.#rows.push([...cells]);
+  /** Adds a row. An empty row is an empty line. `written`: the cells with colours, which have no width. */
+  row(cells: readonly string[], written: readonly string[] = cells): void {
+    this.#rows.push({ cells, written });
   }
 
   /** Writes the rows. */
   flush(): void {
-    for (const row of this.#rows) {
-      for (const [i, cell] of row.slice(0, -1).entries()) {
+    for (const { cells } of this.#rows) {
+      for (const [i, cell] of cells.slice(0, -1).entries()) {
         this.#widths[i] = Math.max(this.#widths[i] ?? 0, minWidth, countCodePoints(cell) + gap);
       }
     }
     const text = this.#rows
-      .map((row) => `${row.map((cell, i) => (i < row.length - 1 ? this.#padded(cell, i) : cell)).join('')}\n`)
+      .map(({ cells, written }) => {
+        const padded = written.map((cell, i) =>
+          i < cells.length - 1 ? cell + this.#gapAfter(cells[i] ?? '', i) : cell,
+        );
+        return `${padded.join('')}\n`;
+      })
       .join('');
     this.#rows = [];
     if (text !== '') this.#write(text);
@@ -41,8 +46,8 @@ export class TabWriter {
     this.#widths = [];
   }
 
-  #padded(cell: string, column: number): string {
-    return cell + ' '.repeat(Math.max(0, (this.#widths[column] ?? 0) - countCodePoints(cell)));
+  #gapAfter(cell: string, column: number): string {
+    return ' '.repeat(Math.max(0, (this.#widths[column] ?? 0) - countCodePoints(cell)));
   }
 }
 

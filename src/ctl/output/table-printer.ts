@@ -31,7 +31,14 @@ export class TablePrinter {
       this.#resource = resource;
       if (!options.noHeaders) this.#writer.row(headerOf(this.#columns, options));
     }
-    for (const row of rows) this.#writer.row(cellsOf(row, this.#columns, resource, options));
+    const status = headerOf(this.#columns, options).indexOf('STATUS');
+    for (const row of rows) {
+      const cells = cellsOf(row, this.#columns, resource, options);
+      this.#writer.row(
+        cells,
+        cells.map((cell, i) => (i === status ? options.paintStatus(cell) : cell)),
+      );
+    }
   }
 
   #separate(): void {

@@ -1,3 +1,6 @@
+import type { ColouredOutput } from './output.ts';
+import { type Colour, paint } from './terminal.ts';
+
 /** The lines around a change. */
 const contextLines = 3;
 /** Texts that differ in more lines than this are shown as replaced (the search takes the square of it). */
@@ -10,6 +13,13 @@ export function unifiedDiff(before: string, after: string): string {
   if (before === after) return '';
   const edits = editsOf(linesOf(before), linesOf(after));
   return hunksOf(edits).join('');
+}
+
+const colours: { readonly [mark: string]: Colour } = { '-': 'red', '+': 'green', '@': 'cyan' };
+
+/** Writes a diff, with colours where the output has them. */
+export function writeDiff(output: ColouredOutput, diff: string): void {
+  output.write(diff.replaceAll(/^[-+@].*$/gm, (line) => paint(output, colours[line.charAt(0)], line)));
 }
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathWithKubectl } from '../../../test/support/kubectl-path.ts';
 import { createServer, type OrchServer, type ServerOptions } from '../../server/index.ts';
-import { type Io, runCtl } from '../index.ts';
+import { type ProgramIo, runCtl } from '../index.ts';
 
 /** Timeout of a call of kubectl (ms). */
 const kubectlMs = 60_000;
@@ -25,6 +25,13 @@ export interface Running {
   readonly ended: Promise<Transcript>;
 }
 
+interface StartOptions {
+  /** Added to the environment. */
+  readonly env?: ProgramIo['env'];
+  /** Makes standard input a terminal. */
+  readonly setRawMode?: (raw: boolean) => unknown;
+}
+
 export interface CtlBench {
   readonly server: OrchServer;
   /** The URL of the server. */
@@ -34,7 +41,7 @@ export interface CtlBench {
   /** The folder of the command lines. */
   readonly folder: string;
   /** Starts a command line, whose standard input is `input`. */
-  readonly start: (line: readonly string[], input?: string) => Running;
+  readonly start: (line: readonly string[], input?: string, options?: StartOptions) => Running;
   readonly run: (...line: string[]) => Promise<Transcript>;
   /** Runs kubectl with the same kubeconfig and folder. */
   readonly kubectl: (...line: string[]) => Promise<Transcript>;
@@ -48,7 +55,7 @@ export async function ctlBench(options: ServerOptions = {}): Promise<CtlBench> {
   const { url, kubeconfig: content } = await server.listen();
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, content, { mode: 0o600 });
-  const start = (line: readonly string[], input = ''): Running => {
+  const start = (line: readonly string[], input = '', { env, setRawMode }: StartOptions = {}): Running => {
     const stop = new AbortController();
     const texts = { stdout: '', stderr: '' };
     const output = (name: 'stdout' | 'stderr') => ({
@@ -56,15 +63,16 @@ export async function ctlBench(options: ServerOptions = {}): Promise<CtlBench> {
         texts[name] += typeof text === 'string' ? text : Buffer.from(text).toString();
       },
     });
-    const io: Io = {
+    const io: ProgramIo = {
       stdout: output('stdout'),
       stderr: output('stderr'),
       stdin: {
+        ...(setRawMode && { isTTY: true, setRawMode }),
         async *[Symbol.asyncIterator]() {
           if (input !== '') yield Buffer.from(input);
         },
       },
-      env: { KUBECONFIG: kubeconfig },
+      env: { KUBECONFIG: kubeconfig, ...env },
       home: folder,
       folder,
       clock: { now: () => Date.now() },

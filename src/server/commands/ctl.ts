@@ -1,17 +1,25 @@
-import { once } from 'node:events';
-import { homedir } from 'node:os';
-import { type Io, type Output, runCtl } from '../../ctl/index.ts';
+import { constants, homedir } from 'node:os';
+import { interrupted, type ProgramIo, runCtl } from '../../ctl/index.ts';
 import { systemClock } from '../clock.ts';
-import { version } from '../version.ts';
 
-/** Runs `orch ctl` with the standard streams of the process, and exits with the status of the command. */
-export async function ctl(args: readonly string[]): Promise<void> {
+/**
+ * Runs `orch ctl` with the standard streams of the process. Resolves to the exit status of the command, once its output is
+ * written; after a signal to 128 and the number of the signal, once the command has cleaned up.
+ */
+export async function ctl(args: readonly string[], program: Pick<ProgramIo, 'version' | 'convert'>): Promise<number> {
   const stop = new AbortController();
-  // A second signal ends the process.
-  process.once('SIGINT', () => stop.abort());
+  let stopped: NodeJS.Signals | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // A second signal ends the process.
+    process.once(signal, () => {
+      stopped ??= signal;
+      stop.abort();
+    });
+  }
   // The reader of standard output may be gone (EPIPE).
   process.stdout.on('error', () => process.exit(0));
-  const io: Io = {
+  const status = await runCtl(args, {
+    ...program,
     stdout: process.stdout,
     stderr: process.stderr,
     stdin: process.stdin,
@@ -20,15 +28,13 @@ export async function ctl(args: readonly string[]): Promise<void> {
     folder: process.cwd(),
     clock: systemClock,
     signal: stop.signal,
-    version,
-    convert: async (converted) => (await import('./convert.ts')).convertCommand.run(converted),
-  };
-  const status = await runCtl(args, io);
+  });
   await Promise.all([process.stdout, process.stderr].map(written));
-  process.exit(status);
+  return stopped === undefined || status !== interrupted ? status : 128 + constants.signals[stopped];
 }
 
 /** Resolves once a stream has written its text. */
-async function written(stream: NodeJS.WriteStream & Output): Promise<void> {
-  if (stream.writableLength > 0) await once(stream, 'drain');
-}
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });

@@ -1,8 +1,10 @@
+import { loadScript } from '../script.ts';
 import { variableOf } from '../settings/flag.ts';
 import { didYouMean } from '../settings/suggest.ts';
 import { version } from '../version.ts';
 import { type Command, commands } from './commands.ts';
 import { completionScript, shells } from './completion.ts';
+import type * as Client from './ctl.ts';
 
 const callWidth = commands.reduce((width, { call }) => Math.max(width, call.length), 0);
 
@@ -23,7 +25,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   if (first === 'version' || first === '--version' || first === '-v') {
     process.stdout.write(`orch ${version}\n`);
   } else if (first === 'ctl') {
-    await (await import('./ctl.ts')).ctl(rest);
+    await ctl(rest);
   } else if (first === 'completion') {
     await complete(rest);
   } else if (first === 'help' || isHelp(first)) {
@@ -41,6 +43,15 @@ export async function runCommand(args: readonly string[]): Promise<void> {
       process.exitCode = 2;
     }
   }
+}
+
+/** Runs a command of the client, which is a script; the first command that succeeds stores its compiled code. */
+async function ctl(args: readonly string[]): Promise<void> {
+  const { exports, storeCode } = loadScript<typeof Client>('ctl');
+  const convert = async (line: readonly string[]) => (await import('./convert.ts')).convertCommand.run(line);
+  const status = await exports.ctl(args, { version, convert });
+  if (status === 0) await storeCode();
+  process.exit(status);
 }
 
 /** The command of a name; undefined, with exit status 2, when there is none. */

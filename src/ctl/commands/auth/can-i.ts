@@ -5,6 +5,7 @@ import { CommandError, usageError } from '../../errors.ts';
 import { text, toggle } from '../../flags/flag.ts';
 import { jsonText } from '../../output/json.ts';
 import { printTable } from '../../output/tab-writer.ts';
+import { warn } from '../../output/terminal.ts';
 
 const flags = {
   allNamespaces: toggle(false, 'If true, check the specified action in all namespaces.', { short: 'A' }),
@@ -73,12 +74,11 @@ async function resourceAttributes(
   const isWildcard = type === '*';
   const resource = isWildcard ? undefined : await (await cluster.discovery()).find(type);
   if (resource === undefined && !isWildcard) {
-    io.stderr.write(`Warning: the server doesn't have a resource type '${type}'\n\n`);
+    warn(io, `the server doesn't have a resource type '${type}'\n`);
   }
   if (resource?.namespaced === false && !values.allNamespaces) {
-    io.stderr.write(
-      `Warning: resource '${resource.name}' is not namespace scoped${resource.group === '' ? '' : ` in group '${resource.group}'`}\n\n`,
-    );
+    const inGroup = resource.group === '' ? '' : ` in group '${resource.group}'`;
+    warn(io, `resource '${resource.name}' is not namespace scoped${inGroup}\n`);
   }
   const { subresource } = values;
   return {

@@ -1,7 +1,8 @@
 /** Changes of kubeconfig files. */
 
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { documentOf, type Kubeconfig, kubeconfigFiles, kubeconfigLists } from '../../../client/index.ts';
 import { stringifyYaml } from '../../../codec/index.ts';
 import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
@@ -24,8 +25,44 @@ export async function fileFor(context: CommandContext<unknown>, list?: ListName,
   return entry?.file ?? config.files[0] ?? first;
 }
 
-/** Changes the document of a file and replaces the file, with mode 0600. @throws CommandError */
+/** How often a lock is tried, and the pause between (ms). */
+const lockAttempts = 50;
+const lockPauseMs = 100;
+
+/**
+ * Changes the document of a file and replaces the file, with mode 0600. `FILE.lock`, which kubectl uses too, keeps other
+ * programs from changing the file meanwhile. @throws CommandError
+ */
 export async function changeFile(file: string, change: (document: JsonObject) => JsonObject): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(cannotWrite(file));
+  const lock = `${file}.lock`;
+  await takeLock(lock, file);
+  try {
+    await replaceFile(file, change);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+async function takeLock(lock: string, file: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await writeFile(lock, '', { flag: 'wx', mode: 0o600 });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') cannotWrite(file)(error as Error);
+    }
+    if (attempt === lockAttempts)
+      throw new CommandError(`${lock} exists: another program is changing the file. If none is, delete ${lock}`);
+    await pause(lockPauseMs);
+  }
+}
+
+const cannotWrite = (file: string) => (error: Error) => {
+  throw new CommandError(`${file} cannot be written: ${error.message}`, { cause: error });
+};
+
+async function replaceFile(file: string, change: (document: JsonObject) => JsonObject): Promise<void> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new CommandError(`open ${file}: ${error.message}`, { cause: error });
@@ -41,13 +78,15 @@ export async function changeFile(file: string, change: (document: JsonObject) =>
   };
   const before = text.trim() === '' ? empty : documentOf(text, file);
   const after = stringifyYaml(change(before));
-  const temporary = `${file}.${process.pid}.tmp`;
+  // A link stays: the file that it leads to is replaced.
+  const target = await realpath(file).catch(() => file);
+  const temporary = `${target}.${process.pid}.tmp`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(temporary, after, { mode: 0o600 });
-    await rename(temporary, file);
+    await rename(temporary, target);
   } catch (error) {
-    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    await rm(temporary, { force: true });
+    cannotWrite(file)(error as Error);
   }
 }
 

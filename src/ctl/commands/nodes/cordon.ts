@@ -2,10 +2,11 @@ import { at } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { type Command, command } from '../../command.ts';
 import { usageError } from '../../errors.ts';
-import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
+import { changeFlags } from '../../objects/change.ts';
+import { Patcher, type Placed, placedObjects, selectorFlag } from '../../objects/patch.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
 
-export const nodeFlags = patchFlags('kubectl-cordon');
+export const nodeFlags = { ...changeFlags('kubectl-cordon'), ...selectorFlag };
 
 /** The nodes of a command line: those that it names, or that the selector matches. @throws CommandError */
 export async function nodesOf(

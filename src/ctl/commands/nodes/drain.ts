@@ -10,6 +10,7 @@ import { type DryRun, dryRunOf } from '../../objects/change.ts';
 import { Patcher } from '../../objects/patch.ts';
 import { resourceOf } from '../../objects/targets.ts';
 import { jsonText } from '../../output/json.ts';
+import { warn } from '../../output/terminal.ts';
 import { cordon, nodeFlags, nodesOf } from './cordon.ts';
 
 const drainFlags = {
@@ -67,7 +68,7 @@ export const drainCommand = command({
     for (const { target, object } of nodes) {
       const { name = '' } = target;
       const { evicted, warnings } = choose(await podsOn(opened, pods, name, flags), flags, name);
-      for (const warning of warnings) io.stderr.write(`Warning: ${warning}\n`);
+      for (const warning of warnings) warn(io, warning);
       await evictAll(opened, io, {
         pods,
         evicted,
@@ -194,23 +195,27 @@ async function evictAll(
       );
   };
   const done = flags.disableEviction ? 'deleted' : 'evicted';
-  await Promise.all(
-    evicted.map(async (pod) => {
-      const url = objectPath(pods, namespaceOf(pod), nameOf(pod));
-      if (dryRun !== 'client') {
-        if (!flags.disableEviction) io.stdout.write(`evicting pod ${fullName(pod)}\n`);
-        while (!(await tryToEvict(cluster, io, url, pod, flags, dryRun))) {
-          checkTime();
-          await pause(retryMs, undefined, { signal: io.signal });
+  let left = evicted.length;
+  const evictPods = () =>
+    Promise.all(
+      evicted.map(async (pod) => {
+        const url = objectPath(pods, namespaceOf(pod), nameOf(pod));
+        if (dryRun !== 'client') {
+          if (!flags.disableEviction) io.stdout.write(`evicting pod ${fullName(pod)}\n`);
+          while (!(await tryToEvict(cluster, io, url, pod, flags, dryRun))) {
+            checkTime();
+            await pause(retryMs, undefined, { signal: io.signal });
+          }
+          while (dryRun === 'none' && !(await isGone(cluster, url, pod))) {
+            checkTime();
+            await pause(lookMs, undefined, { signal: io.signal });
+          }
         }
-        while (dryRun === 'none' && !(await isGone(cluster, url, pod))) {
-          checkTime();
-          await pause(lookMs, undefined, { signal: io.signal });
-        }
-      }
-      report({ apiVersion: 'v1', kind: 'Pod', ...pod }, done);
-    }),
-  );
+        left--;
+        report({ apiVersion: 'v1', kind: 'Pod', ...pod }, done);
+      }),
+    );
+  await io.progress.during(() => `Waiting for ${left} of ${evicted.length} pods of ${node}`, evictPods);
 }
 
 /** Returns false when a disruption budget refuses the eviction for now. */

@@ -2,7 +2,8 @@ import { at, isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { command } from '../../command.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { toggle } from '../../flags/flag.ts';
-import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
+import { changeFlags } from '../../objects/change.ts';
+import { Patcher, type Placed, placedObjects, selectorFlag } from '../../objects/patch.ts';
 import { resourceOf, type Target } from '../../objects/targets.ts';
 import { jsonText } from '../../output/json.ts';
 
@@ -32,7 +33,8 @@ export const taintCommand = command({
     { title: "Remove from node 'foo' all the taints with key 'dedicated'", lines: ['ctl taint nodes foo dedicated-'] },
   ],
   flags: {
-    ...patchFlags('kubectl-taint'),
+    ...changeFlags('kubectl-taint'),
+    ...selectorFlag,
     all: toggle(false, 'Select all nodes in the cluster.'),
     overwrite: toggle(
       false,

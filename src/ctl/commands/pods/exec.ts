@@ -1,7 +1,7 @@
 import type { RemoteCommand } from '../../../client/index.ts';
 import { command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
-import { text, toggle } from '../../flags/flag.ts';
+import { text, toggle, type ValuesOf } from '../../flags/flag.ts';
 import type { Io } from '../../io.ts';
 import { containerOf, podOf } from './pod.ts';
 
@@ -42,9 +42,9 @@ export const execCommand = command({
     const opened = await cluster();
     const pod = await podOf(opened, arg);
     const container = containerOf(pod, flags.container, io);
-    const { stdin, tty } = flags;
-    const remote = await opened.client.exec(pod, { container, stdin, tty, command: words, signal: io.signal });
-    return relay(remote, io, stdin);
+    const streams = streamsOf(flags, io);
+    const remote = await opened.client.exec(pod, { container, ...streams, command: words, signal: io.signal });
+    return relay(remote, io, streams);
   },
 });
 
@@ -65,13 +65,26 @@ export const attachCommand = command({
     const pod = await podOf(opened, arg);
     const container = containerOf(pod, flags.container, io);
     if (!flags.quiet) io.stderr.write("If you don't see a command prompt, try pressing enter.\n");
-    const { stdin, tty } = flags;
-    return relay(await opened.client.attach(pod, { container, stdin, tty, signal: io.signal }), io, stdin);
+    const streams = streamsOf(flags, io);
+    return relay(await opened.client.attach(pod, { container, ...streams, signal: io.signal }), io, streams);
   },
 });
 
+interface Streams {
+  readonly stdin: boolean;
+  readonly tty: boolean;
+}
+
+/** The streams of a remote command. It gets a terminal only where this program has one whose keys are passed on. */
+function streamsOf({ stdin, tty, quiet }: ValuesOf<typeof streamFlags>, io: Io): Streams {
+  if (!tty || !stdin || io.stdin.isTTY === true) return { stdin, tty: tty && stdin };
+  if (!quiet) io.stderr.write('Unable to use a TTY - input is not a terminal or the right kind of file\n');
+  return { stdin, tty: false };
+}
+
 /** Connects a remote command to the streams of the program until it ends. Resolves to its exit code. */
-async function relay(remote: RemoteCommand, io: Io, stdin: boolean): Promise<number> {
+async function relay(remote: RemoteCommand, io: Io, { stdin, tty }: Streams): Promise<number> {
+  const restore = tty ? useTerminal(remote, io) : () => {};
   if (stdin) void sendInput(remote, io);
   try {
     for await (const { stream, data } of remote) io[stream].write(data);
@@ -79,8 +92,25 @@ async function relay(remote: RemoteCommand, io: Io, stdin: boolean): Promise<num
     if (code !== 0) io.stderr.write(`command terminated with exit code ${code}\n`);
     return code;
   } finally {
+    restore();
     remote.close();
   }
+}
+
+/** Passes on keys as they are, and the size of the terminal. The returned function restores the terminal. */
+function useTerminal(remote: RemoteCommand, { stdin, stdout }: Io): () => void {
+  const resize = () => {
+    const { columns, rows } = stdout;
+    // A command that has ended needs no size.
+    if (columns !== undefined && rows !== undefined) remote.resize(columns, rows).catch(() => {});
+  };
+  stdin.setRawMode?.(true);
+  stdout.on?.('resize', resize);
+  resize();
+  return () => {
+    stdout.off?.('resize', resize);
+    stdin.setRawMode?.(false);
+  };
 }
 
 async function sendInput(remote: RemoteCommand, { stdin }: Io): Promise<void> {

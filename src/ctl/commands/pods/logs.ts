@@ -78,8 +78,7 @@ export const logsCommand = command({
     };
     const print = (source: Source) =>
       printLog(opened, io, source, query, flags.prefix).catch((error: unknown) => {
-        if (io.signal.aborted) return;
-        if (!flags.ignoreErrors) throw error;
+        if (io.signal.aborted || !flags.ignoreErrors) throw error;
         io.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
       });
     if (flags.follow) await Promise.all(sources.map(print));

@@ -1,25 +1,24 @@
 import { stringifyYaml } from '../../../codec/index.ts';
 import { at, formatTime, isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import { qualifiedName } from '../../cluster/resource.ts';
 import { type Command, type CommandContext, command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
-import { duration, integer, text, toggle } from '../../flags/flag.ts';
-import { Patcher, type Placed, patchFlags, placedObjects } from '../../objects/patch.ts';
-import { type Target, targetsOf } from '../../objects/targets.ts';
+import { duration, integer, toggle } from '../../flags/flag.ts';
+import { hasFiles } from '../../objects/manifests.ts';
+import { objectFlags, objectsOf, Patcher, type Placed, patchFlags } from '../../objects/patch.ts';
+import type { Target } from '../../objects/targets.ts';
 import { jsonText } from '../../output/json.ts';
 import { printedName } from '../../output/printer.ts';
 import { checkRevision, progressOf, type Revision, revisionsOf } from './workload.ts';
 
-const selectorFlag = { selector: text('', 'Selector (label query) to filter on.', { short: 'l' }) };
-const usage = '(TYPE NAME | TYPE/NAME)';
+const usage = '(TYPE NAME | TYPE/NAME | -f FILENAME)';
 
-type Context = Pick<CommandContext<typeof selectorFlag>, 'args' | 'flags' | 'path' | 'cluster'>;
+type Context = Pick<CommandContext<typeof objectFlags>, 'args' | 'flags' | 'io' | 'cluster'>;
 
-async function workloadsOf({ args, flags, path, cluster }: Context): Promise<Placed[]> {
-  if (args.length === 0)
-    throw new CommandError(`required resource not specified\nSee '${path} -h' for help and examples`);
-  const opened = await cluster();
-  return placedObjects(opened, await targetsOf(opened, args), flags.selector);
+async function workloadsOf({ args, flags, io, cluster }: Context): Promise<Placed[]> {
+  if (args.length === 0 && !hasFiles(flags)) throw new CommandError('required resource not specified');
+  return objectsOf(await cluster(), args, flags, io);
 }
 
 const isDeployment = ({ resource }: Target) => resource.kind === 'Deployment';
@@ -70,7 +69,7 @@ const pauseLike = (name: 'pause' | 'resume', done: string, paused: boolean): Com
       const patcher = await Patcher.open(await context.cluster(), context.flags, context.io);
       for (const placed of await workloadsOf(context)) {
         const { target, object } = placed;
-        const what = `${target.resource.name}.${target.resource.group} ${JSON.stringify(target.name)}`;
+        const what = `${qualifiedName(target.resource)} ${JSON.stringify(target.name)}`;
         if (!isDeployment(target))
           throw new CommandError(`${what} ${paused ? 'pausing' : 'resuming'} is not supported`);
         if ((at(object, 'spec', 'paused') === true) === paused)
@@ -91,7 +90,7 @@ const historyCommand = command({
     { title: 'View the rollout history of a deployment', lines: ['ctl rollout history deployment/abc'] },
     { title: 'View the details of daemonset revision 3', lines: ['ctl rollout history daemonset/abc --revision=3'] },
   ],
-  flags: { ...selectorFlag, revision: integer(0, 'See the details, including podTemplate of the revision specified.') },
+  flags: { ...objectFlags, revision: integer(0, 'See the details, including podTemplate of the revision specified.') },
   run: async (context) => {
     const { flags, io } = context;
     if (flags.revision < 0) throw new CommandError(`revision must be a positive integer: ${flags.revision}`);
@@ -186,7 +185,7 @@ const status = command({
   usage,
   examples: [{ title: 'Watch the rollout status of a deployment', lines: ['ctl rollout status deployment/nginx'] }],
   flags: {
-    ...selectorFlag,
+    ...objectFlags,
     revision: integer(0, 'Pin to a specific revision for showing its status. Defaults to 0 (last revision).'),
     timeout: duration(0, 'The length of time to wait before ending watch, zero means never.'),
     watch: toggle(true, 'Watch the status of the rollout until it is done.', { short: 'w' }),
@@ -200,7 +199,12 @@ const status = command({
         return done || !flags.watch;
       };
       if (target.resource.kind === 'Deployment') checkRevision(object, flags.revision);
-      if (!report(object)) await follow(await context.cluster(), target, object, flags.timeout, report);
+      if (report(object)) continue;
+      const cluster = await context.cluster();
+      await io.progress.during(
+        () => `Watching ${target.resource.name}/${target.name}`,
+        () => follow(cluster, target, object, flags.timeout, report),
+      );
     }
     return 0;
   },

@@ -13,9 +13,10 @@ import { choicesOf } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import { SimulatedServer } from './simulated-server.ts';
 import { SimulatedStore } from './simulated-store.ts';
+import { standardChecks, standardSettleMs } from './standard-checks.ts';
 import type { Trace } from './trace.ts';
 import type { VirtualLoop } from './virtual-loop.ts';
-import type { OwnWorld, SimulatedContext, SimulatedProcessStart } from './world.ts';
+import type { Invariant, OwnWorld, RestInvariant, SimulatedContext, SimulatedProcessStart } from './world.ts';
 import { StoreFollower, type WorldChange } from './world-state.ts';
 
 /** A world with its durations in milliseconds. */
@@ -54,6 +55,8 @@ export class WorldRun {
   readonly #callers = new Map<string, Caller>();
   readonly #contexts = new Map<string, SimulatedContext>();
   readonly #webhooks = { failing: false };
+  readonly #invariants: { readonly [name: string]: Invariant };
+  readonly #atRest: { readonly [name: string]: RestInvariant };
   #servers = new Map<string, SimulatedServer>();
   #began = 0;
 
@@ -70,6 +73,9 @@ export class WorldRun {
     const names = namesFor(settings.apiDomain);
     this.#state = new StoreFollower(this.#store.state, names, trace, (change) => this.#changed(change));
     this.#history = new HistoryRecorder(loop, this.#store.state);
+    const standard = standardChecks(settings, this.#store.state, this.#state);
+    this.#invariants = { ...standard.invariants, ...world.invariants };
+    this.#atRest = { ...standard.atRest, ...world.atRest };
   }
 
   get requests(): number {
@@ -223,9 +229,11 @@ export class WorldRun {
   /** Waits until the properties at rest hold. */
   async #rest(): Promise<void> {
     const { world, loop, settleMs, fail } = this.#options;
-    const until = loop.time + settleMs;
+    const began = loop.time;
     const context = this.#contexts.get(observer) as SimulatedContext;
-    for (const [name, holds] of Object.entries(world.atRest ?? {})) {
+    for (const [name, holds] of Object.entries(this.#atRest)) {
+      const isOwn = world.atRest?.[name] !== undefined;
+      const until = began + (isOwn ? settleMs : Math.max(settleMs, standardSettleMs));
       for (;;) {
         const problem = await outcomeOf(() => holds(this.#state, context));
         if (problem === undefined) break;
@@ -236,7 +244,7 @@ export class WorldRun {
   }
 
   #changed(change: WorldChange): void {
-    for (const [name, holds] of Object.entries(this.#options.world.invariants ?? {})) {
+    for (const [name, holds] of Object.entries(this.#invariants)) {
       try {
         const problem = holds(this.#state, change);
         if (typeof problem === 'string') this.#options.fail(name, problem);

@@ -202,11 +202,12 @@ export class WorldRun {
     });
   }
 
-  /** Carries out the operations of one client, one after the other. */
+  /** Carries out the operations of one client, one after the other; those that could only begin after the duration are left out. */
   async #carryOut(operations: readonly PlannedOperation[]): Promise<void> {
-    const { loop, world, trace, fail } = this.#options;
+    const { loop, world, durationMs, trace, fail } = this.#options;
     for (const { at, client, run, seed } of operations) {
       await loop.sleep(this.#began + at - loop.time);
+      if (loop.time >= this.#began + durationMs) return;
       const operation = world.operations?.[run];
       const context = this.#contexts.get(client);
       if (operation === undefined || context === undefined)

@@ -1,4 +1,4 @@
-import type { SimulatedContext, SimulatedOperation } from '../../src/server/harness/index.ts';
+import type { SimulatedContext, SimulatedOperation, WorldObject } from '../../src/server/harness/index.ts';
 import type { OwnWorld } from '../../src/server/harness/simulation/world.ts';
 import type { ApiObject } from '../../src/server/index.ts';
 
@@ -50,23 +50,19 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
     return context.client.delete(place, { propagationPolicy: context.random.pick(policies) });
   },
   own: async (context) => {
-    // The owner may be gone, and another one may have its name, before the dependent is created.
+    const name = nameOf(context, 'owner', 2);
+    context.memory.set(name, await context.client.create(core('secrets', namespace), secret(name)));
+  },
+  depend: async (context) => {
+    // What a client knows of the owner is often out of date: it may be gone, and another one may have its name.
     const { client, random, memory } = context;
     const name = nameOf(context, 'owner', 2);
-    if (random.chance(0.7))
-      memory.set(name, await client.create(core('secrets', namespace), secret(name)).catch(existing));
+    if (random.chance(0.5)) memory.set(name, await client.get({ ...core('secrets', namespace), name }));
     const uid = (memory.get(name) as ApiObject | undefined)?.metadata.uid;
     if (uid === undefined) return;
     const owner = { apiVersion: 'v1', kind: 'Secret', name, uid, blockOwnerDeletion: random.chance(0.5) };
-    await client.create(
-      core('configmaps', namespace),
-      configMap({ generateName: 'dependent-', ownerReferences: [owner] }),
-    );
-
-    function existing(error: unknown): Promise<ApiObject> {
-      if ((error as { reason?: string }).reason !== 'AlreadyExists') throw error;
-      return client.get({ ...core('secrets', namespace), name });
-    }
+    const metadata = { generateName: 'dependent-', ownerReferences: [owner] };
+    await client.create(core('configmaps', namespace), configMap(metadata));
   },
   disown: (context) => {
     const place = { ...core('secrets', namespace), name: nameOf(context, 'owner', 2) };
@@ -97,6 +93,10 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
 const secret = (name: string): ApiObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } });
 const namespaceOf = (name: string): ApiObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
+interface Templated {
+  readonly template: { readonly metadata: { readonly annotations?: { readonly [name: string]: string } } };
+}
+
 interface Replicated {
   readonly spec?: { readonly replicas?: number };
 }
@@ -124,7 +124,21 @@ export function controllersWorld(parts: Partial<OwnWorld> = {}): OwnWorld {
       ],
     },
     duration: '8s',
-    operationEvery: 150,
+    operationEvery: 100,
+    faultEvery: '1s',
+    invariants: {
+      'a template of a deployment has one replica set': (state, { resource, after }) => {
+        if (resource !== 'replicasets.apps' || after?.metadata.ownerReferences === undefined) return;
+        const identity = ({ metadata, spec }: WorldObject) =>
+          JSON.stringify([
+            metadata.ownerReferences?.[0]?.uid,
+            (spec as unknown as Templated).template.metadata.annotations,
+          ]);
+        const others = state.list('replicasets.apps', namespace).filter((set) => identity(set) === identity(after));
+        if (others.length > 1) return others.map(({ metadata }) => metadata.name).join(' and ');
+        return;
+      },
+    },
     atRest: {
       'deployments have their pods': (state) => {
         for (const deployment of state.list('deployments.apps', namespace)) {

@@ -1,7 +1,7 @@
 import { evaluatorFor, scopesOf } from '../../../admission/index.ts';
 import { type ApiObject, compareQuantities, type Names } from '../../../meta/index.ts';
 import { addInPlace, parseResourceList, type Quantities, zero } from '../../../rules/index.ts';
-import type { Invariant, RestInvariant } from './world.ts';
+import type { RestInvariant } from './world.ts';
 import type { WorldObject, WorldState } from './world-state.ts';
 
 interface Quota extends WorldObject {
@@ -51,38 +51,3 @@ export const quotasCount =
     }
     return undefined;
   };
-
-/** No write makes the stored objects exceed a quota. Limits that are lowered below the usage do not count. */
-export function quotasHold(names: Names): Invariant {
-  /** The highest amount that each limit has had, by the uid of its quota: the write may have been admitted before. */
-  const highest = new Map<string, Quantities>();
-  /** The usage after the last change, by the uid of the quota. */
-  const usages = new Map<string, Quantities>();
-  return (state, { resource, before, after }) => {
-    const namespace = (after ?? before)?.metadata.namespace;
-    if (namespace === undefined) return;
-    for (const quota of state.list('resourcequotas', namespace) as readonly Quota[]) {
-      const { uid = '' } = quota.metadata;
-      const hard = parseResourceList(quota.spec?.hard);
-      if (resource !== 'resourcequotas' && ![...hard.keys()].some((limit) => resourceOf(limit, names) === resource)) {
-        continue;
-      }
-      const limits = highest.get(uid) ?? new Map();
-      highest.set(uid, limits);
-      for (const [limit, amount] of hard) {
-        const known = limits.get(limit);
-        if (known === undefined || compareQuantities(known, amount) < 0) limits.set(limit, amount);
-      }
-      const earlier = usages.get(uid);
-      const usage = usageOf(quota, state, names);
-      usages.set(uid, usage);
-      for (const [limit, amount] of usage) {
-        const allowed = limits.get(limit) ?? zero;
-        const was = earlier?.get(limit) ?? amount;
-        if (compareQuantities(amount, allowed) <= 0 || compareQuantities(amount, was) <= 0) continue;
-        return `${nameOf(quota)}: ${formatted(amount.nano)} of ${formatted(allowed.nano)} ${limit} are stored`;
-      }
-    }
-    return;
-  };
-}

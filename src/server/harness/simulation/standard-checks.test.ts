@@ -81,14 +81,6 @@ it('A quota at rest counts the objects that are stored', async () => {
   ]);
 });
 
-it('No write makes the stored objects exceed a quota', async () => {
-  const pods = [pod('a'), pod('b')];
-  expect(await problemsOfCreations('pods', pods, { resourcequotas: [quota('2', '2')] })).toEqual([]);
-  expect(await problemsOfCreations('pods', pods, { resourcequotas: [quota('1', '1')] })).toEqual([
-    'no quota is exceeded: n/q: 2 of 1 pods are stored',
-  ]);
-});
-
 it('An address and a node port have one service', async () => {
   const first = service('a', '10.0.0.1', 30_001);
   const creating = (second: object) => problemsOfCreations('services', [first, second], {});

@@ -3,7 +3,7 @@ import type { Store } from '../../../store/index.ts';
 import type { ServerSettings } from '../../settings/flags.ts';
 import { allocationsAgree, holdersAreUnique } from './address-checks.ts';
 import { garbageIsCollected, namespacesEnd } from './deletion-checks.ts';
-import { quotasCount, quotasHold } from './quota-checks.ts';
+import { quotasCount } from './quota-checks.ts';
 import type { SimulatedWorld } from './world.ts';
 import type { WholeState } from './world-state.ts';
 
@@ -18,11 +18,9 @@ export const standardSettleMs = 360_000;
  */
 export function standardChecks(settings: ServerSettings, store: Store, state: WholeState): Checks {
   const names = namesFor(settings.apiDomain);
-  const { controllers, disableAdmissionPlugins } = settings;
-  const hasQuotas = !disableAdmissionPlugins.includes('ResourceQuota');
+  const { controllers } = settings;
   return {
     invariants: {
-      ...(hasQuotas ? { 'no quota is exceeded': quotasHold(names) } : {}),
       'an address has one service': holdersAreUnique,
     },
     atRest: {

@@ -16,9 +16,9 @@ const configMap = (name: string, more: object = {}): ApiObject => ({
 /** What clients see of the same work, whatever the store: the outcome of each step. */
 async function outcomes(first: Client, second: Client): Promise<unknown[]> {
   const seen: unknown[] = [];
-  const step = async (name: string, work: Promise<ApiObject>) => {
+  const step = async (name: string, work: Promise<object>) => {
     try {
-      const { kind, metadata } = await work;
+      const { kind, metadata } = (await work) as ApiObject;
       seen.push([name, kind, metadata.name]);
     } catch (error) {
       const { code, reason } = error as { readonly code?: number; readonly reason?: string };
@@ -54,8 +54,10 @@ async function outcomes(first: Client, second: Client): Promise<unknown[]> {
       ),
     ),
   );
-  const codes = races.map((race) => (race.status === 'fulfilled' ? 200 : (race.reason as { code?: number }).code));
-  seen.push(['updates at the same time', ...codes.sort()]);
+  const codes = races.map((race) =>
+    race.status === 'fulfilled' ? 200 : Number((race.reason as { code?: number }).code),
+  );
+  seen.push(['updates at the same time', ...codes.sort((a, b) => a - b)]);
   const events: unknown[] = [];
   for await (const { type, object } of await second.watch<ApiObject>(place, begin)) {
     events.push([type, object.metadata.name]);

@@ -43,3 +43,17 @@ it('Tokens of service accounts are issued and reviewed, the same in every run', 
   expect(second.digest).toBe(first.digest);
   expect(tokens.slice(2)).toEqual(tokens.slice(0, 2));
 });
+
+it('A property at rest may take longer to hold than operations may take to end', async () => {
+  const rest = (until: number) =>
+    runWorld(
+      1,
+      smallWorld({
+        settle: '5m',
+        atRest: { 'time has passed': (_, { clock }) => clock.monotonic() > until },
+      }),
+    );
+  expect((await rest(200_000)).failures).toEqual([]);
+  const { failures } = await rest(Number.POSITIVE_INFINITY);
+  expect(failures).toEqual([{ rule: 'time has passed', message: 'it does not hold' }]);
+});

@@ -99,8 +99,7 @@ export class WorldRun {
     await loop.sleep(durationMs);
     for (const end of await Promise.all(faults)) await end();
     await Promise.all([...this.#servers.values()].map(({ ready }) => ready));
-    const ended = Promise.all(operations);
-    await Promise.race([ended, this.#refuseToWait()]);
+    await this.#withinLimit(Promise.all(operations));
     await this.#rest();
     await this.#check();
   }
@@ -222,9 +221,14 @@ export class WorldRun {
     }
   }
 
-  async #refuseToWait(): Promise<void> {
-    await this.#options.loop.sleep(operationMs);
-    this.#options.fail('error', `an operation does not end within ${operationMs} ms after the last fault`);
+  /** Waits for operations; the run fails when they do not end. */
+  async #withinLimit(operations: Promise<unknown>): Promise<void> {
+    const { loop, fail } = this.#options;
+    const cancel = loop.after(operationMs, () =>
+      fail('error', `an operation does not end within ${operationMs} ms after the last fault`),
+    );
+    await operations;
+    cancel();
   }
 
   /** Waits until the properties at rest hold. */

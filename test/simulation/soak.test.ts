@@ -44,7 +44,7 @@ interface Defect {
   readonly file: string;
   readonly correct: string;
   readonly world?: string;
-  /** The first seed that finds it. */
+  /** A seed that finds it. */
   readonly seed: number;
 }
 

@@ -7,7 +7,8 @@ import { install, root, run } from './setup.mjs';
 
 install();
 const flags = process.argv.slice(2);
-const names = Object.keys(JSON.parse(readFileSync(join(root, 'test/simulation/defects.json'), 'utf8')));
+/** @type {{ readonly [name: string]: { readonly world?: string } }} */
+const defects = JSON.parse(readFileSync(join(root, 'test/simulation/defects.json'), 'utf8'));
 
 /** Bundles the world; `defect`: with a defect of this name. */
 function bundle(/** @type {string | undefined} */ defect) {
@@ -25,7 +26,8 @@ function bundle(/** @type {string | undefined} */ defect) {
 function isFound(/** @type {string} */ defect) {
   bundle(defect);
   const folder = join(root, `dist/simulation-${defect}`);
-  const { status, stdout } = spawnSync(process.execPath, [join(folder, 'main.js'), '--find', '--seeds=300'], {
+  const find = ['--find', '--seeds=300', `--world=${defects[defect]?.world ?? 'store'}`];
+  const { status, stdout } = spawnSync(process.execPath, [join(folder, 'main.js'), ...find], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 2],
   });
@@ -34,9 +36,9 @@ function isFound(/** @type {string} */ defect) {
   return status === 1;
 }
 
-const defects = flags.find((flag) => flag.startsWith('--defects'));
-if (defects !== undefined) {
-  const chosen = defects.includes('=') ? defects.slice('--defects='.length).split(',') : names;
+const flag = flags.find((one) => one.startsWith('--defects'));
+if (flag !== undefined) {
+  const chosen = flag.includes('=') ? flag.slice('--defects='.length).split(',') : Object.keys(defects);
   const missed = chosen.filter((name) => !isFound(name));
   console.log(
     missed.length === 0 ? `found: ${chosen.length} of ${chosen.length} defects` : `not found: ${missed.join(', ')}`,

@@ -5,6 +5,7 @@ import type { Holder, Registry, Resource } from '../registry/index.ts';
 /** Their field manager. */
 const manager = 'apiserver';
 
+/** The label of an IPAddress that the allocator has created. */
 export const managedBy = (names: Names): readonly [key: string, value: string] => [
   `ipaddress.${names.labels}/managed-by`,
   `ipallocator.${names.domain}`,

@@ -27,6 +27,19 @@ export function readBits({ value }: Entry): number {
 export const storedBits = (bits: number): Uint8Array | undefined =>
   bits === 0 ? undefined : Buffer.from(bits.toString(16));
 
+/** The node ports in use, as the store has them. @throws StoreError */
+export async function storedPorts(store: Store): Promise<Set<number>> {
+  const ports = new Set<number>();
+  for await (const { entries } of pagesOf(store, { prefix: blockPrefix })) {
+    for (const entry of entries) {
+      const first = Number(entry.key.slice(blockPrefix.length)) * blockPorts;
+      const bits = readBits(entry);
+      for (let port = first; port < first + blockPorts; port++) if ((bits & bitOf(port)) !== 0) ports.add(port);
+    }
+  }
+  return ports;
+}
+
 /** The blocks that one attempt to write a service reads and changes. */
 export interface PortBlocks {
   isUsed(port: number): Promise<boolean>;

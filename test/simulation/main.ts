@@ -1,5 +1,5 @@
-// npm run simulate [-- --seeds=1000 --first=1 --seed=N --jobs=N --twice --hour]: runs the project's own world from seeds, in
-// parallel processes. Exits with status 1 when a run fails, which is then reduced and printed.
+// npm run simulate [-- --seeds=1000 --first=1 --seed=N --jobs=N --world=NAME --twice --hour]: runs the project's own worlds from
+// seeds, in parallel processes. Exits with status 1 when a run fails, which is then reduced and printed.
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { SimulationError } from '../../src/server/harness/index.ts';
 import { runWorld, shrinkRun } from '../../src/server/harness/simulation/simulate.ts';
 import { hourWorld } from './hour-world.ts';
-import { soakWorld } from './soak-world.ts';
+import { type WorldName, worldOf } from './worlds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     /** One seed, with the end of its trace. */
     seed: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    /** The world of all seeds. Default: the worlds take turns. */
+    world: { type: 'string' },
     /** Runs each seed twice and compares the digests. */
     twice: { type: 'boolean', default: false },
     /** Measures a simulated hour of three servers with all controllers. */
@@ -26,6 +28,8 @@ const { values } = parseArgs({
   },
 });
 
+const makeWorld = (seed: number) => worldOf(seed, values.world as WorldName | undefined);
+
 /** What a worker tells of a seed. */
 interface Told {
   readonly seed: number;
@@ -35,12 +39,12 @@ interface Told {
 }
 
 async function runSeed(seed: number): Promise<Told> {
-  const run = await runWorld(seed, soakWorld());
+  const run = await runWorld(seed, makeWorld(seed));
   const { requests, failures, digest } = run;
   const [first] = failures;
   if (first !== undefined) return { seed, requests, failure: `${first.rule}: ${first.message}` };
   if (!values.twice) return { seed, requests };
-  const again = await runWorld(seed, soakWorld());
+  const again = await runWorld(seed, makeWorld(seed));
   if (again.digest === digest) return { seed, requests };
   const line = run.trace.find((text, i) => text !== again.trace[i]);
   return { seed, requests, failure: `another run of the seed differs, first in: ${line}` };
@@ -79,7 +83,11 @@ function runAll(first: number, seeds: number): Promise<readonly Told[]> {
       else give(worker);
     };
     for (let i = 0; i < Math.min(Number(values.jobs), seeds); i++) {
-      const worker = fork(fileURLToPath(import.meta.url), ['--worker', ...(values.twice ? ['--twice'] : [])]);
+      const flags = [
+        ...(values.twice ? ['--twice'] : []),
+        ...(values.world === undefined ? [] : [`--world=${values.world}`]),
+      ];
+      const worker = fork(fileURLToPath(import.meta.url), ['--worker', ...flags]);
       worker.on('message', (told: Told) => take(worker, told));
       workers.push(worker);
       give(worker);
@@ -117,10 +125,10 @@ async function measureHour(): Promise<void> {
 
 /** Runs a seed, and when it fails reduces it and prints it. */
 async function show(seed: number): Promise<void> {
-  const run = await runWorld(seed, soakWorld());
+  const run = await runWorld(seed, makeWorld(seed));
   console.log(`seed ${seed}: ${run.requests} requests, ${run.revision} revisions, digest ${run.digest}`);
   if (run.failures.length === 0) return;
-  const smallest = await shrinkRun(run, soakWorld);
+  const smallest = await shrinkRun(run, () => makeWorld(seed));
   console.log(new SimulationError(smallest).message);
   for (const line of smallest.trace.slice(-60)) console.log(line.slice(0, 240));
   process.exitCode = 1;

@@ -140,9 +140,9 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
     const selected = random.chance(0.5) ? { labelSelector: `tier=${random.pick(tiers)}` } : {};
     const { metadata } = await client.list(place, selected);
     // Some begin in the past.
-    await clockPause(clock, random.integer(random.pick([1, 2_000])));
+    await clockPause(clock, random.integer(random.pick([1, 500])));
     const stopping = new AbortController();
-    clock.after(random.integer(5_000), () => stopping.abort());
+    clock.after(random.integer(random.pick([300, 2_000])), () => stopping.abort());
     const { resourceVersion } = metadata;
     const options = { ...selected, resourceVersion, allowWatchBookmarks: true, signal: stopping.signal };
     for await (const { type } of await client.watch(place, options)) {

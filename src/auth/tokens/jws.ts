@@ -85,12 +85,13 @@ export function isSignedBy({ algorithm, input, signature }: ParsedToken, { key, 
   return verifyBytes(digests[own.algorithm], Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
-const signAsync = promisify(signBytes);
-
 /** Signs claims as a compact JWS. */
 export async function signToken({ id, algorithm, key }: SigningKey, claims: JsonObject): Promise<string> {
   const input = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`;
-  const signature = await signAsync(digests[algorithm], Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
+  const signature = await promisify(signBytes)(digests[algorithm], Buffer.from(input), {
+    key,
+    dsaEncoding: 'ieee-p1363',
+  });
   return `${input}.${signature.toString('base64url')}`;
 }
 

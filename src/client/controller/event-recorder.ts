@@ -74,8 +74,8 @@ export class EventRecorder {
   readonly #written = new Map<string, CoreEvent>();
   readonly #rates = new Map<string, Rate>();
   #writing: Promise<void> | undefined;
-  /** The number in the name of the last event of this process. */
-  static #last = 0n;
+  /** The number in the name of the last event, by clock: names follow from the time of the clock alone. */
+  static readonly #last = new WeakMap<Clock, bigint>();
   #stopped = false;
 
   constructor({ client, component, clock = systemClock, log = consoleLog }: EventRecorderOptions) {
@@ -142,11 +142,13 @@ export class EventRecorder {
     await this.#writing;
   }
 
-  /** The time in nanoseconds, unique among the events of this process. */
+  /** The time in nanoseconds, unique among the events of this process with the same clock. */
   #suffix(now: number): string {
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n;
-    EventRecorder.#last = nanoseconds > EventRecorder.#last ? nanoseconds : EventRecorder.#last + 1n;
-    return EventRecorder.#last.toString(16);
+    const last = EventRecorder.#last.get(this.#clock) ?? 0n;
+    const next = nanoseconds > last ? nanoseconds : last + 1n;
+    EventRecorder.#last.set(this.#clock, next);
+    return next.toString(16);
   }
 
   #accepts(key: string, now: number): boolean {

@@ -57,6 +57,11 @@ const begin: {
     process.skew(fault.by ?? 0);
     return () => process.skew(0);
   },
+  'clock drift': (fault, targets) => {
+    const process = processOf(fault, targets);
+    process.drift(fault.by ?? 0);
+    return () => process.drift(0);
+  },
   'slow disk': ({ by = 0 }, { store }) => {
     store.slowDisk(by);
     return () => store.slowDisk(0);

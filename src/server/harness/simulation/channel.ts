@@ -27,10 +27,10 @@ export class Channel {
     this.#held ??= [];
   }
 
-  /** Delivers what was held back. */
+  /** Delivers at once what was held back, so that nothing that is still under way comes before it. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const deliver of held) this.send(deliver);
+    for (const deliver of held) deliver();
   }
 }

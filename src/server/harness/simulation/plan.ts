@@ -11,6 +11,8 @@ export type SimulatedFaultName =
   | 'partition'
   /** The time of day of a process differs by `by` ms. */
   | 'clock skew'
+  /** The clock of a process runs `by` percent faster than that of the world, or slower if negative. */
+  | 'clock drift'
   /** Writes to the disk of the store take `by` ms longer. */
   | 'slow disk'
   /** The store carries out deletions only. */
@@ -75,6 +77,8 @@ interface FaultRange {
   readonly for: number;
   /** The largest amount. */
   readonly by?: number;
+  /** Whether the amount may be negative. */
+  readonly isSigned?: true;
 }
 
 const callers = ({ clients, processes }: Parts): readonly string[] => [...clients, ...processes];
@@ -93,6 +97,7 @@ const faultRanges: { readonly [name in SimulatedFaultName]: FaultRange } = {
     for: 15_000,
   },
   'clock skew': { of: everybody, for: 10_000, by: 60_000 },
+  'clock drift': { of: everybody, for: 20_000, by: 10, isSigned: true },
   'slow disk': { of: store, for: 5_000, by: 500 },
   'full disk': { of: store, for: 3_000 },
   'no leader': { of: store, for: 4_000 },
@@ -144,18 +149,19 @@ function* times(random: Choices, durationMs: number, everyMs: number): Generator
 }
 
 function drawFault(at: number, fault: SimulatedFaultName, parts: Parts, random: Choices): SimulatedFault[] {
-  const { of, for: longest, by } = faultRanges[fault];
+  const { of, for: longest, by, isSigned } = faultRanges[fault];
   const targets = of(parts);
   if (targets.length === 0 && of !== store) return [];
   // Some last so long that timeouts pass, most are short.
   const range = random.chance(0.3) ? longest : longest / 5;
+  const sign = isSigned === true && random.chance(0.5) ? -1 : 1;
   return [
     {
       at,
       fault,
       ...(targets.length === 0 ? {} : { of: random.pick(targets) }),
       ...(longest === 0 ? {} : { for: 1 + random.integer(range) }),
-      ...(by === undefined ? {} : { by: 1 + random.integer(by) }),
+      ...(by === undefined ? {} : { by: sign * (1 + random.integer(by)) }),
     },
   ];
 }

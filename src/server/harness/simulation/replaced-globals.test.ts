@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPair, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { withReplacedGlobals } from './replaced-globals.ts';
@@ -85,6 +86,26 @@ it('Sockets, workers, requests and written files are refused with an error that 
       expect.stringMatching(`${name} is called by .*replaced-globals\\.test\\.ts:\\d+`),
     ),
   );
+});
+
+it('RSA keys are the same in every run, and their signatures too', async () => {
+  const signed = async () => {
+    const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 });
+    const signature = await promisify(sign)('sha256', Buffer.from('text'), privateKey);
+    const { asymmetricKeyDetails: details } = publicKey;
+    const isValid = verify('sha256', Buffer.from('text'), publicKey, signature);
+    return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }), signature, details, isValid };
+  };
+  const [first, second] = [await inSimulation(signed), await inSimulation(signed, 2)];
+  expect(first.value).toMatchObject({ isValid: true, details: { modulusLength: 2_048, publicExponent: 65_537n } });
+  expect(second.value).toEqual(first.value);
+});
+
+it('Random keys of other types are refused', async () => {
+  const { refusals } = await inSimulation(async () => {
+    expect(() => generateKeyPairSync('ec', { namedCurve: 'P-256' })).toThrow('a random key pair of the type ec');
+  });
+  expect(refusals).toEqual([expect.stringMatching(/generateKeyPair is called by .*replaced-globals\.test\.ts:\d+/)]);
 });
 
 it('A whole file is read at once', async () => {

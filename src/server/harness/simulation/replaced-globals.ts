@@ -1,5 +1,5 @@
 import childProcess from 'node:child_process';
-import crypto from 'node:crypto';
+import crypto, { type KeyExportOptions, type KeyLike } from 'node:crypto';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import fs from 'node:fs';
@@ -8,7 +8,9 @@ import net from 'node:net';
 import os from 'node:os';
 import timers from 'node:timers';
 import timerPromises from 'node:timers/promises';
+import { promisify } from 'node:util';
 import workerThreads from 'node:worker_threads';
+import { fixedRsaKeys } from './fixed-keys.ts';
 import type { Choices } from './seeded-random.ts';
 import type { VirtualLoop } from './virtual-loop.ts';
 import { virtualTimers } from './virtual-timers.ts';
@@ -26,7 +28,8 @@ let running = false;
 /**
  * Replaces what Node leaves to chance while `run` runs: timers, immediates, the time of day, `performance.now`, `Math.random` and
  * the random functions of `crypto`. Sockets, workers, processes and files, whose events would come at real times, are refused
- * with an error that names the caller; a read of a whole file is done at once. @throws Error when a simulation runs already
+ * with an error that names the caller; a read of a whole file and a signature are done at once, and RSA keys are fixed ones.
+ * @throws Error when a simulation runs already
  */
 export async function withReplacedGlobals<T>(replaced: ReplacedWith, run: () => Promise<T>): Promise<T> {
   if (running) throw new Error('a process runs one simulation at a time: await the first one');
@@ -45,6 +48,7 @@ export async function withReplacedGlobals<T>(replaced: ReplacedWith, run: () => 
     replaceTime(replaced, replace);
     replaceRandomness(replaced, replace);
     refuse(replaced, replace);
+    replaceKeys(replaced, replace);
     syncBuiltinESMExports();
     return await run();
   } finally {
@@ -133,7 +137,6 @@ const refusedFunctions: readonly (readonly [what: string, target: object, names:
   ['a worker thread', workerThreads, ['Worker']],
   ['a process', childProcess, ['spawn', 'exec', 'execFile', 'fork']],
   ['a request over the network', globalThis, ['fetch']],
-  ['a key pair of unpredictable content', crypto, ['generateKeyPair']],
   [
     'a file',
     fs,
@@ -147,9 +150,7 @@ function refuse({ refused }: ReplacedWith, replace: Replace): void {
     for (const name of names) {
       // A function and not an arrow: some are called with `new`.
       const refusal = function refusal() {
-        const error = new Error(`a simulation cannot use ${what}: ${name} is called by ${callerOf(refusal)}`);
-        refused(error);
-        throw error;
+        throw refusalOf(refused, what, name, refusal);
       };
       replace(target, { [name]: refusal });
     }
@@ -164,10 +165,55 @@ function refuse({ refused }: ReplacedWith, replace: Replace): void {
   });
 }
 
-/** The function, file and line that called `refusal`, without the modules of Node. */
-function callerOf(refusal: () => void): string {
+/** Reports a refused call, and returns its error. */
+function refusalOf(
+  refused: ReplacedWith['refused'],
+  what: string,
+  name: string,
+  called: (...values: never[]) => unknown,
+): Error {
+  const error = new Error(`a simulation cannot use ${what}: ${name} is called by ${callerOf(called)}`);
+  refused(error);
+  return error;
+}
+
+interface KeyOptions {
+  readonly modulusLength?: number;
+  readonly publicKeyEncoding?: KeyExportOptions<'pem'>;
+  readonly privateKeyEncoding?: KeyExportOptions<'pem'>;
+}
+
+/** Signatures are made at once instead of in another thread. RSA keys are those of all simulations; others are refused. */
+function replaceKeys({ refused }: ReplacedWith, replace: Replace): void {
+  const { sign } = crypto;
+  const pairOf = (type: string, options: KeyOptions, called: (...values: never[]) => unknown) => {
+    if (type !== 'rsa') throw refusalOf(refused, `a random key pair of the type ${type}`, 'generateKeyPair', called);
+    const { modulusLength = 2_048, publicKeyEncoding, privateKeyEncoding } = options;
+    const { publicKey, privateKey } = fixedRsaKeys(modulusLength);
+    return {
+      publicKey: publicKeyEncoding === undefined ? publicKey : publicKey.export(publicKeyEncoding),
+      privateKey: privateKeyEncoding === undefined ? privateKey : privateKey.export(privateKeyEncoding),
+    };
+  };
+  const generateKeyPairSync = (type: string, options: KeyOptions = {}) => pairOf(type, options, generateKeyPairSync);
+  const generateKeyPair = (type: string, options: KeyOptions, callback: (...values: unknown[]) => void) => {
+    const { publicKey, privateKey } = pairOf(type, options, generateKeyPair);
+    setImmediate(() => callback(null, publicKey, privateKey));
+  };
+  const promised = async (type: string, options: KeyOptions = {}) => pairOf(type, options, promised);
+  Object.defineProperty(generateKeyPair, promisify.custom, { value: promised });
+  replace(crypto, {
+    generateKeyPair,
+    generateKeyPairSync,
+    sign: (algorithm: string | null | undefined, data: Uint8Array, key: KeyLike, callback?: Callback) =>
+      called(sign(algorithm, data, key), callback),
+  });
+}
+
+/** The function, file and line that called a replaced function, without the modules of Node. */
+function callerOf(called: (...values: never[]) => unknown): string {
   const at: { stack?: string } = {};
-  Error.captureStackTrace(at, refusal);
+  Error.captureStackTrace(at, called);
   const lines = (at.stack ?? '').split('\n').slice(1);
   const caller = lines.find((line) => !line.includes('node:')) ?? lines[0] ?? 'an unknown function';
   return caller.trim().replace(/^at /, '');

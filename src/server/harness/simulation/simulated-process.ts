@@ -12,16 +12,22 @@ export class SimulatedProcess {
   readonly #held: (() => void)[] = [];
   readonly #killed: (() => void)[] = [];
   #skewMs = 0;
+  /** How much faster than the world its clock runs, as a part of one; negative: slower. */
+  #drift = 0;
+  /** What the clock had gained (ms) at the monotonic time of the world at which the drift changed last. */
+  #gained = { ms: 0, at: 0 };
+  readonly #world: Clock;
 
   constructor(name: string, world: Clock) {
     this.name = name;
+    this.#world = world;
     this.clock = {
-      now: () => world.now() + this.#skewMs,
-      monotonic: () => world.monotonic(),
+      now: () => world.now() + this.#skewMs + this.#gain(),
+      monotonic: () => world.monotonic() + this.#gain(),
       after: (ms, task) => {
         if (this.#state === 'killed') return () => {};
         let cancelled = false;
-        const cancel = world.after(ms, () => this.enter(() => cancelled || task()));
+        const cancel = world.after(ms / (1 + this.#drift), () => this.enter(() => cancelled || task()));
         return () => {
           cancelled = true;
           cancel();
@@ -37,6 +43,20 @@ export class SimulatedProcess {
   /** Sets the difference between the time of day of the process and that of the world (ms). */
   skew(ms: number): void {
     this.#skewMs = ms;
+  }
+
+  /**
+   * Sets how much faster than that of the world the clock of the process runs, by percent. Timers that run already keep their
+   * end, and what the clock has gained or lost remains.
+   */
+  drift(percent: number): void {
+    this.#gained = { ms: this.#gain(), at: this.#world.monotonic() };
+    this.#drift = percent / 100;
+  }
+
+  #gain(): number {
+    const { ms, at } = this.#gained;
+    return ms + (this.#world.monotonic() - at) * this.#drift;
   }
 
   /** Runs what reaches the process: now, after the pause, or never. */

@@ -13,9 +13,10 @@ import { choicesOf } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import { SimulatedServer } from './simulated-server.ts';
 import { SimulatedStore } from './simulated-store.ts';
+import { standardChecks, standardSettleMs } from './standard-checks.ts';
 import type { Trace } from './trace.ts';
 import type { VirtualLoop } from './virtual-loop.ts';
-import type { OwnWorld, SimulatedContext, SimulatedProcessStart } from './world.ts';
+import type { Invariant, OwnWorld, RestInvariant, SimulatedContext, SimulatedProcessStart } from './world.ts';
 import { StoreFollower, type WorldChange } from './world-state.ts';
 
 /** A world with its durations in milliseconds. */
@@ -54,6 +55,8 @@ export class WorldRun {
   readonly #callers = new Map<string, Caller>();
   readonly #contexts = new Map<string, SimulatedContext>();
   readonly #webhooks = { failing: false };
+  readonly #invariants: { readonly [name: string]: Invariant };
+  readonly #atRest: { readonly [name: string]: RestInvariant };
   #servers = new Map<string, SimulatedServer>();
   #began = 0;
 
@@ -70,6 +73,9 @@ export class WorldRun {
     const names = namesFor(settings.apiDomain);
     this.#state = new StoreFollower(this.#store.state, names, trace, (change) => this.#changed(change));
     this.#history = new HistoryRecorder(loop, this.#store.state);
+    const standard = standardChecks(settings, this.#store.state, this.#state);
+    this.#invariants = { ...standard.invariants, ...world.invariants };
+    this.#atRest = { ...standard.atRest, ...world.atRest };
   }
 
   get requests(): number {
@@ -93,8 +99,7 @@ export class WorldRun {
     await loop.sleep(durationMs);
     for (const end of await Promise.all(faults)) await end();
     await Promise.all([...this.#servers.values()].map(({ ready }) => ready));
-    const ended = Promise.all(operations);
-    await Promise.race([ended, this.#refuseToWait()]);
+    await this.#withinLimit(Promise.all(operations));
     await this.#rest();
     await this.#check();
   }
@@ -196,11 +201,12 @@ export class WorldRun {
     });
   }
 
-  /** Carries out the operations of one client, one after the other. */
+  /** Carries out the operations of one client, one after the other; those that could only begin after the duration are left out. */
   async #carryOut(operations: readonly PlannedOperation[]): Promise<void> {
-    const { loop, world, trace, fail } = this.#options;
+    const { loop, world, durationMs, trace, fail } = this.#options;
     for (const { at, client, run, seed } of operations) {
       await loop.sleep(this.#began + at - loop.time);
+      if (loop.time >= this.#began + durationMs) return;
       const operation = world.operations?.[run];
       const context = this.#contexts.get(client);
       if (operation === undefined || context === undefined)
@@ -215,17 +221,24 @@ export class WorldRun {
     }
   }
 
-  async #refuseToWait(): Promise<void> {
-    await this.#options.loop.sleep(operationMs);
-    this.#options.fail('error', `an operation does not end within ${operationMs} ms after the last fault`);
+  /** Waits for operations; the run fails when they do not end. */
+  async #withinLimit(operations: Promise<unknown>): Promise<void> {
+    const { loop, fail } = this.#options;
+    const cancel = loop.after(operationMs, () =>
+      fail('error', `an operation does not end within ${operationMs} ms after the last fault`),
+    );
+    await operations;
+    cancel();
   }
 
   /** Waits until the properties at rest hold. */
   async #rest(): Promise<void> {
     const { world, loop, settleMs, fail } = this.#options;
-    const until = loop.time + settleMs;
+    const began = loop.time;
     const context = this.#contexts.get(observer) as SimulatedContext;
-    for (const [name, holds] of Object.entries(world.atRest ?? {})) {
+    for (const [name, holds] of Object.entries(this.#atRest)) {
+      const isOwn = world.atRest?.[name] !== undefined;
+      const until = began + (isOwn ? settleMs : Math.max(settleMs, standardSettleMs));
       for (;;) {
         const problem = await outcomeOf(() => holds(this.#state, context));
         if (problem === undefined) break;
@@ -236,7 +249,7 @@ export class WorldRun {
   }
 
   #changed(change: WorldChange): void {
-    for (const [name, holds] of Object.entries(this.#options.world.invariants ?? {})) {
+    for (const [name, holds] of Object.entries(this.#invariants)) {
       try {
         const problem = holds(this.#state, change);
         if (typeof problem === 'string') this.#options.fail(name, problem);

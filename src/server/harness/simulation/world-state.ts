@@ -18,6 +18,12 @@ export interface WorldState {
   get(resource: string, name: string, namespace?: string): WorldObject | undefined;
 }
 
+/** A state whose objects can all be visited. */
+export interface WholeState extends WorldState {
+  /** All objects with their resources, in an unspecified order. */
+  all(): Iterable<{ readonly resource: string; readonly object: WorldObject }>;
+}
+
 /** A change in the store of a simulated world. */
 export interface WorldChange {
   readonly resource: string;
@@ -28,7 +34,7 @@ export interface WorldChange {
 }
 
 /** Follows the store itself. */
-export class StoreFollower implements WorldState {
+export class StoreFollower implements WholeState {
   /** All changes so far, in order. */
   readonly journal: JournalEntry[] = [];
   #revision = 1;
@@ -62,6 +68,10 @@ export class StoreFollower implements WorldState {
 
   get revision(): number {
     return this.#revision;
+  }
+
+  *all(): Generator<{ readonly resource: string; readonly object: WorldObject }> {
+    for (const [resource, objects] of this.#objects) for (const object of objects.values()) yield { resource, object };
   }
 
   list(resource: string, namespace?: string): readonly WorldObject[] {

@@ -83,6 +83,7 @@ export {
   type Names,
   namesFor,
   ownMetric,
+  productName,
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';

@@ -28,6 +28,9 @@ export interface Names {
   readonly storeCheck: string;
 }
 
+/** What the product is called where people read it. */
+export const productName = 'orch';
+
 /** The metric of enabled feature gates, for every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 

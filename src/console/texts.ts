@@ -155,6 +155,13 @@ const texts = {
   previousLog: ['Previous instance', 'Vorherige Instanz'],
   showLog: ['Show', 'Anzeigen'],
   noLog: ['The log is empty.', 'Das Protokoll ist leer.'],
+  terminal: ['Terminal', 'Terminal'],
+  command: ['Command', 'Befehl'],
+  connect: ['Connect', 'Verbinden'],
+  connecting: ['Connecting…', 'Verbindet…'],
+  reconnect: ['Reconnect', 'Neu verbinden'],
+  leaveTerminal: ['Shift+Tab leaves the terminal.', 'Umschalt+Tab verlässt das Terminal.'],
+  commandEnded: ['The command has ended with exit code {code}.', 'Der Befehl endete mit dem Exit-Code {code}.'],
   // Load
   requestsPerSecond: ['Requests a second by verb', 'Anfragen pro Sekunde nach Verb'],
   latency: ['Latency (99th percentile, ms)', 'Latenz (99. Perzentil, ms)'],

@@ -84,6 +84,7 @@ export {
   namesFor,
   ownMetric,
   productName,
+  spdyProtocols,
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';

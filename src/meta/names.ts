@@ -49,6 +49,12 @@ export const streamProtocols = {
   port: ['v4.channel.k8s.io'],
 } as const;
 
+/** The same over SPDY. */
+export const spdyProtocols = {
+  command: ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io'],
+  port: ['portforward.k8s.io'],
+} as const;
+
 /** The prefix of the types that libraries add to the expression language, for every domain. */
 export const expressionTypes = 'kubernetes';
 

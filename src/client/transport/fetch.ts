@@ -1,6 +1,7 @@
 import { compatibleDomain } from '../../meta/index.ts';
 import { base64url, utf8 } from './bytes.ts';
 import { openPlatformSocket } from './platform-socket.ts';
+import { failure, readAll } from './response.ts';
 import type { ClientRequest, ClientResponse, SocketRequest, Transport } from './transport.ts';
 
 export interface FetchOptions {
@@ -35,7 +36,15 @@ export function fetchTransport({ server = '', token, apiDomain = compatibleDomai
     checkPath(url);
     const bearer = await currentToken();
     const credentials = bearer === undefined ? [] : [bearerProtocol(bearer, apiDomain)];
-    return openPlatformSocket(`${server}${url}`, [...protocols, ...credentials], signal);
+    try {
+      return await openPlatformSocket(`${server}${url}`, [...protocols, ...credentials], signal);
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      // The platform does not show the response that refuses a WebSocket. Without an upgrade, 400 says that one is required.
+      const response = await send({ method: 'GET', url, headers: {}, ...(signal === undefined ? {} : { signal }) });
+      if (response.status <= 400) throw error;
+      throw failure(response.status, await readAll(response));
+    }
   };
   return Object.assign(send, { webSocket });
 }

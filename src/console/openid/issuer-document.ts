@@ -4,7 +4,7 @@ import { t } from '../texts.ts';
 
 /** What the sign-in uses of the browser. */
 export interface SignInBrowser {
-  readonly fetch: typeof fetch;
+  readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
   /** Storage of the tab. */
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   /** The address of the page, without query and fragment: the redirect URI. */

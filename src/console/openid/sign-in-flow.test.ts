@@ -50,7 +50,7 @@ function setUp() {
     });
   };
   const browser: SignInBrowser = {
-    fetch: async (input, request) => answer(String(input), request ?? {}),
+    fetch: async (input, request) => answer(input, request),
     storage: {
       getItem: (key) => stored.get(key) ?? null,
       setItem: (key, value) => void stored.set(key, value),

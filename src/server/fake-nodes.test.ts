@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { kubeconfigTransport } from '../client/testing/kubeconfig-transport.ts';
-import { type ApiObject, createClient, createServer, type OrchServer, type ServerOptions, VirtualClock } from './index.ts';
+import {
+  type ApiObject,
+  createClient,
+  createServer,
+  type OrchServer,
+  type ServerOptions,
+  VirtualClock,
+} from './index.ts';
 
 interface Deployment extends ApiObject {
   readonly status?: { readonly readyReplicas?: number };
@@ -68,7 +75,10 @@ describe('an embedded server with fake nodes', () => {
     expect(spec?.nodeName).toBe('fake-node-0');
     expect(status?.phase).toBe('Running');
     const transport = kubeconfigTransport((await server.listen()).kubeconfig);
-    const command = await createClient({ transport, apiDomain }).exec({ namespace: 'default', name: 'web' }, { command: ['true'] });
+    const command = await createClient({ transport, apiDomain }).exec(
+      { namespace: 'default', name: 'web' },
+      { command: ['true'] },
+    );
     expect(await command.output()).toEqual({ stdout: 'true\n', stderr: '', exitCode: 0 });
     transport.close();
   });

@@ -17,15 +17,15 @@ export interface IdentityProviderOptions {
 export interface IdentityProvider {
   readonly issuer: string;
   /** Lets users return to an address, and forgets who has logged in. */
-  allowRedirect(uri: string): void;
+  readonly allowRedirect: (uri: string) => void;
   /** Signs with another key, and forgets who has logged in. */
-  useKey(jwk: JWK): void;
+  readonly useKey: (jwk: JWK) => void;
   /** Closes the address. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
   /** Listens at the address again. */
-  comeBack(): Promise<void>;
+  readonly comeBack: () => Promise<void>;
   /** Idempotent. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function newKey(kid: string): Promise<JWK> {

@@ -21,7 +21,7 @@ export function joined(chunks: readonly Uint8Array[]): Uint8Array {
 
 /** The bytes in base64url without padding (RFC 4648, 5). */
 export const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');

@@ -9,7 +9,7 @@ export interface FetchOptions {
   readonly server?: string;
   /** A bearer token, or a function that returns one for each request. A browser sends its client certificate on its own. */
   readonly token?: string | (() => Promise<string>);
-  /** The API domain of the server, which WebSockets with a token need; `k8s.io` by default. */
+  /** The API domain of the server, which WebSockets with a token need; `compatibleDomain` by default. */
   readonly apiDomain?: string;
 }
 

@@ -164,7 +164,11 @@ const page = defineConfig({
     pageFiles({
       page: 'src/console/index.html',
       icon: 'src/console/icon.svg',
-      styles: ['node_modules/uplot/dist/uPlot.min.css', 'src/console/console.css'],
+      styles: [
+        'node_modules/uplot/dist/uPlot.min.css',
+        'node_modules/@xterm/xterm/css/xterm.css',
+        'src/console/console.css',
+      ],
     }),
   ],
   output: {

@@ -1,17 +1,15 @@
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import Provider from 'oidc-provider';
 import { afterEach, expect, it } from 'vitest';
 import { inProcessTransport } from '../src/client/index.ts';
 import { makeCertificates } from '../src/http/testing/fixture.ts';
 import type { ApiObject } from '../src/meta/index.ts';
 import { createServer, type OrchServer } from '../src/server/index.ts';
+import { newKey, startIdentityProvider } from './support/identity-provider.ts';
 
 // A real identity provider, at which users log in without a browser.
 const { ca, cert, key } = makeCertificates();
@@ -23,83 +21,12 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function newKey(kid: string): Promise<JWK> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
-}
-
-/** The groups of the users. */
-const groups: { readonly [user: string]: readonly string[] } = { jane: ['developers'], tom: [] };
-
-/** A provider with this key. Whoever is named in `login_hint` is logged in, and has consented. */
-function providerOf(issuer: string, jwk: JWK) {
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: client,
-        redirect_uris: [redirect],
-        token_endpoint_auth_method: 'none',
-        grant_types: ['implicit'],
-        response_types: ['id_token'],
-      },
-    ],
-    jwks: { keys: [jwk] },
-    cookies: { keys: ['a key for cookies'] },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
-    responseTypes: ['id_token'],
-    claims: { openid: ['sub', 'groups'] },
-    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub, groups: groups[sub] }) }),
-    loadExistingGrant: async ({ oidc }: GrantContext) => {
-      const grant = new oidc.provider.Grant({ clientId: client, accountId: oidc.session.accountId });
-      grant.addOIDCScope('openid');
-      await grant.save();
-      return grant;
-    },
-  });
-  const answer = provider.callback();
-  return async (request: IncomingMessage, response: ServerResponse) => {
-    if (!request.url?.startsWith('/interaction/')) {
-      await answer(request, response);
-      return;
-    }
-    const { params } = await provider.interactionDetails(request, response);
-    await provider.interactionFinished(request, response, { login: { accountId: params.login_hint } });
-  };
-}
-
-interface Grant {
-  addOIDCScope(scope: string): void;
-  save(): Promise<unknown>;
-}
-interface GrantContext {
-  readonly oidc: {
-    readonly provider: { readonly Grant: new (of: { clientId: string; accountId: string | undefined }) => Grant };
-    readonly session: { readonly accountId?: string };
-  };
-}
-
-/** A provider at an address of its own, whose key can be changed, and which can be away. */
 async function startProvider() {
-  let handle: ReturnType<typeof providerOf>;
-  const server = https.createServer({ cert, key }, (request, response) => void handle(request, response));
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-  };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const issuer = `https://127.0.0.1:${port}`;
-  const useKey = (jwk: JWK) => {
-    handle = providerOf(issuer, jwk);
-  };
-  useKey(await newKey('first'));
-  const leave = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  open.push(() => (server.listening ? leave() : undefined));
-  return { issuer, useKey, leave, comeBack: () => listen(port) };
+  const groups = { jane: ['developers'], tom: [] };
+  const provider = await startIdentityProvider({ tls: { cert, key }, client, groups });
+  provider.allowRedirect(redirect);
+  open.push(provider.close);
+  return provider;
 }
 
 /** Logs a user in as a browser does, and returns the ID token. */

@@ -94,6 +94,7 @@ export { type Log, silentLog } from './runtime/log.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './streams/pods.ts';
+export { base64url } from './transport/bytes.ts';
 export type { Credential, Credentials } from './transport/credentials.ts';
 export { type FetchOptions, fetchTransport } from './transport/fetch.ts';
 export { type HttpsOptions, httpsTransport } from './transport/https.ts';

@@ -9,6 +9,30 @@ const texts = {
     'Every request is your own: the console adds no right. The token stays in the memory of this page only.',
     'Jede Anfrage ist Ihre eigene: Die Konsole fügt kein Recht hinzu. Das Token bleibt nur im Speicher dieser Seite.',
   ],
+  signInWithIssuer: ['Sign in with {issuer}', 'Anmelden mit {issuer}'],
+  unexpectedSignIn: [
+    'This sign-in did not begin in this tab, or it has been completed before. Sign in again.',
+    'Diese Anmeldung hat nicht in diesem Tab begonnen oder wurde schon abgeschlossen. Melden Sie sich neu an.',
+  ],
+  issuerUnreachable: [
+    '{issuer} cannot be reached, or does not allow requests from {origin}.',
+    '{issuer} ist nicht erreichbar oder erlaubt keine Anfragen von {origin}.',
+  ],
+  issuerRefuses: ['The identity provider refuses: {why}', 'Der Identitätsanbieter lehnt ab: {why}'],
+  issuerDiffers: [
+    'The response is not from {issuer}, or not for this page.',
+    'Die Antwort ist nicht von {issuer} oder nicht für diese Seite.',
+  ],
+  issuerWithoutSignIn: [
+    '{issuer} has no authorization endpoint and token endpoint with https.',
+    '{issuer} hat keinen Authorization-Endpunkt und Token-Endpunkt mit https.',
+  ],
+  issuerElsewhere: [
+    'The token endpoint of {issuer} is at {origin}, to which this page may not connect.',
+    'Der Token-Endpunkt von {issuer} liegt bei {origin}, wohin sich diese Seite nicht verbinden darf.',
+  ],
+  noIdToken: ['{issuer} has sent no ID token.', '{issuer} hat kein ID-Token gesendet.'],
+  otherUser: ['the new token is that of another user', 'das neue Token gehört einem anderen Benutzer'],
   token: ['Bearer token', 'Bearer-Token'],
   signInWithToken: ['Sign in with the token', 'Mit dem Token anmelden'],
   signInWithCertificate: ['Use the certificate of the browser', 'Zertifikat des Browsers verwenden'],
@@ -131,6 +155,13 @@ const texts = {
   previousLog: ['Previous instance', 'Vorherige Instanz'],
   showLog: ['Show', 'Anzeigen'],
   noLog: ['The log is empty.', 'Das Protokoll ist leer.'],
+  terminal: ['Terminal', 'Terminal'],
+  command: ['Command', 'Befehl'],
+  connect: ['Connect', 'Verbinden'],
+  connecting: ['Connecting…', 'Verbindet…'],
+  reconnect: ['Reconnect', 'Neu verbinden'],
+  leaveTerminal: ['Shift+Tab leaves the terminal.', 'Umschalt+Tab verlässt das Terminal.'],
+  commandEnded: ['The command has ended with exit code {code}.', 'Der Befehl endete mit dem Exit-Code {code}.'],
   // Load
   requestsPerSecond: ['Requests a second by verb', 'Anfragen pro Sekunde nach Verb'],
   latency: ['Latency (99th percentile, ms)', 'Latenz (99. Perzentil, ms)'],
@@ -146,8 +177,8 @@ export type TextKey = keyof typeof texts;
 export const languages = ['en', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/** The language of the page: at first that of the browser. */
-export const language = signal<Language>(navigator.language.startsWith('de') ? 'de' : 'en');
+/** The language of the page. */
+export const language = signal<Language>('en');
 
 const column = computed(() => languages.indexOf(language.value));
 

@@ -83,6 +83,8 @@ export {
   type Names,
   namesFor,
   ownMetric,
+  productName,
+  spdyProtocols,
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';

@@ -28,6 +28,9 @@ export interface Names {
   readonly storeCheck: string;
 }
 
+/** What the product is called where people read it. */
+export const productName = 'orch';
+
 /** The metric of enabled feature gates, for every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 
@@ -44,6 +47,12 @@ export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernete
 export const streamProtocols = {
   command: ['v5.channel.k8s.io', 'v4.channel.k8s.io'],
   port: ['v4.channel.k8s.io'],
+} as const;
+
+/** The same over SPDY. */
+export const spdyProtocols = {
+  command: ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io'],
+  port: ['portforward.k8s.io'],
 } as const;
 
 /** The prefix of the types that libraries add to the expression language, for every domain. */

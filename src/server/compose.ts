@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
@@ -10,7 +9,6 @@ import {
   type ConnectionCounts,
   commitObserver,
   countReloads,
-  createConsole,
   createHandler,
   createInFlight,
   createMetrics,
@@ -40,7 +38,7 @@ import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { openAuthentication } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
-import { admitToConsole, allowConsole } from './access/console-access.ts';
+import { admitToConsole, allowConsole, openConsole } from './access/console-access.ts';
 import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
 import { followRoles, roleChecks } from './access/rbac.ts';
@@ -367,7 +365,7 @@ function createHandlers(
       settings.profiling && levels !== undefined
         ? new Map([['v', observedFlag(levels, (text) => state.others()?.setLogLevels(text))]])
         : undefined,
-    console: hasConsole ? createConsole(consoleFolder(), { domain: names.domain }) : undefined,
+    console: hasConsole ? openConsole(settings, names, access.providers) : undefined,
     version: apiVersion(servedReleases(settings)),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -393,12 +391,6 @@ function createHandlers(
     readYaml: (bytes, user, turns) => yaml.parse(bytes, user, turns),
   });
   return { yaml, handler, health };
-}
-
-/** The folder of the console: next to the bundle of the server, and in the output of the build for the sources. */
-function consoleFolder(): URL {
-  const bundled = new URL('../console/', import.meta.url);
-  return existsSync(new URL('files.json', bundled)) ? bundled : new URL('../../dist/console/', import.meta.url);
 }
 
 /** The counters of a server, and the state of it that its metrics show. */

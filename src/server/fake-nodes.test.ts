@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ApiObject, createServer, type OrchServer, type ServerOptions, VirtualClock } from './index.ts';
+import { kubeconfigTransport } from '../client/testing/kubeconfig-transport.ts';
+import {
+  type ApiObject,
+  createClient,
+  createServer,
+  type OrchServer,
+  type ServerOptions,
+  VirtualClock,
+} from './index.ts';
 
 interface Deployment extends ApiObject {
   readonly status?: { readonly readyReplicas?: number };
@@ -55,7 +63,7 @@ describe('an embedded server with fake nodes', () => {
   });
 
   it.each(['k8s.io', 'orch.io'])('needs no other controller, in the API domain %s', async (apiDomain) => {
-    await start({ apiDomain, controllers: '-*', disableAdmissionPlugins: 'ServiceAccount' });
+    await start({ apiDomain, controllers: '-*', securePort: 0, disableAdmissionPlugins: 'ServiceAccount' });
     await server.client.create(pods, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -66,6 +74,13 @@ describe('an embedded server with fake nodes', () => {
     const { spec, status } = await server.client.get<Pod>({ ...pods, name: 'web' });
     expect(spec?.nodeName).toBe('fake-node-0');
     expect(status?.phase).toBe('Running');
+    const transport = kubeconfigTransport((await server.listen()).kubeconfig);
+    const command = await createClient({ transport, apiDomain }).exec(
+      { namespace: 'default', name: 'web' },
+      { command: ['true'] },
+    );
+    expect(await command.output()).toEqual({ stdout: 'true\n', stderr: '', exitCode: 0 });
+    transport.close();
   });
 
   it('has none of them by default', async () => {

@@ -19,8 +19,8 @@ export interface Offences {
 
 const offences = new WeakMap<Page, Offences>();
 
-/** Opens the console of a server in a context of its own, signed out. */
-export async function openConsole(browser: Browser, url: string): Promise<Page> {
+/** Opens the console of a server in a context of its own, signed out. The page may send requests to the issuer, if any. */
+export async function openConsole(browser: Browser, url: string, issuer = url): Promise<Page> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     locale: 'en',
@@ -32,7 +32,7 @@ export async function openConsole(browser: Browser, url: string): Promise<Page> 
   const found: Offences = { requests: [], violations: [], errors: [] };
   offences.set(page, found);
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`)) found.requests.push(request.url());
+    if (![url, issuer].some((origin) => request.url().startsWith(`${origin}/`))) found.requests.push(request.url());
   });
   page.on('pageerror', (error) => found.errors.push(error.message));
   page.on('console', (message) => {

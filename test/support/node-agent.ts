@@ -14,11 +14,11 @@ export interface NodeAgent {
 }
 
 /** Channels of the protocols for running commands (`v4.channel…`, `v5.channel…`). */
-const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const;
+const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /**
- * Serves logs as `serve` writes them, runs the commands `cat`, `fail` and `say <text>`, and has a port 7 that echoes, in
- * every pod; nobody listens on other ports.
+ * Serves logs as `serve` writes them, runs the commands `cat`, `fail`, `say <text>` and `size`, which prints each size of its
+ * terminal, and has a port 7 that echoes, in every pod; nobody listens on other ports.
  */
 export async function startNodeAgent(
   tls: { readonly cert: string; readonly key: string; readonly ca?: string },
@@ -85,6 +85,7 @@ function run(socket: Socket, query: URLSearchParams): void {
     if (opcode === 8) socket.end();
     if (opcode !== 2) return;
     if (data[0] === channel.stdin) say(channel.stdout, data.subarray(1));
+    if (data[0] === channel.resize && command === 'size') say(channel.stdout, `${data.subarray(1).toString()}\r\n`);
     if (data[0] === channel.close && data[1] === channel.stdin) leave({ status: 'Success' });
   });
   if (command === 'say') say(channel.stdout, `${text}\n`);

@@ -18,3 +18,10 @@ export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return all;
 }
+
+/** The bytes in base64url without padding (RFC 4648, 5). */
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');

@@ -5,6 +5,8 @@ import { EditObject } from '../edit/edit-object.tsx';
 import { yamlOf } from '../edit/yaml.ts';
 import { YamlView } from '../edit/yaml-view.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
+import { Lazy } from '../parts/lazy.tsx';
+import { useAllowed } from '../state/access.ts';
 import { type Kind, kindAt, kinds } from '../state/discovery.ts';
 import { listAddress, objectAddress, type Route } from '../state/route.ts';
 import { LiveStatusNote } from '../table/live-status-note.tsx';
@@ -35,6 +37,8 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   const { namespace, name, tab } = address;
   const { object, deleted, status, error } = useLiveObject(kind, namespace, name);
   const [editing, setEditing] = useState(false);
+  const { group, resource } = kind;
+  const mayExec = useAllowed({ verb: 'create', group, resource, subresource: 'exec', namespace, name });
   useEffect(() => {
     if (deleted) setEditing(false);
   }, [deleted]);
@@ -55,17 +59,27 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
         {!deleted && object?.metadata.deletionTimestamp !== undefined && (
           <p class="note warning">{t('beingDeleted')}</p>
         )}
-        {kind.subresources.includes('log') && <Tabs kind={kind} address={address} />}
+        {kind.subresources.includes('log') && <Tabs kind={kind} address={address} mayExec={mayExec} />}
       </div>
       {object !== undefined && tab === 'logs' && <Logs pod={object} />}
-      {object !== undefined && tab !== 'logs' && (
+      {object !== undefined && tab === 'terminal' && mayExec && <Lazy load={terminalTab} props={{ pod: object }} />}
+      {object !== undefined && tab !== 'logs' && !(tab === 'terminal' && mayExec) && (
         <ObjectParts kind={kind} object={object} editing={editing} onEdited={() => setEditing(false)} />
       )}
     </article>
   );
 }
 
-function Tabs({ kind, address: { namespace, name, tab } }: { readonly kind: Kind; readonly address: ObjectRoute }) {
+const terminalTab = async () => (await import('../terminal/terminal-tab.tsx')).TerminalTab;
+
+interface TabsProps {
+  readonly kind: Kind;
+  readonly address: ObjectRoute;
+  /** Whether the user may run commands in the containers. */
+  readonly mayExec: boolean;
+}
+
+function Tabs({ kind, address: { namespace, name, tab }, mayExec }: TabsProps) {
   const current = (of: string) => (tab === of ? { 'aria-current': 'page' as const } : {});
   return (
     <nav class="tabs" aria-label={name}>
@@ -75,6 +89,11 @@ function Tabs({ kind, address: { namespace, name, tab } }: { readonly kind: Kind
       <a href={objectAddress(kind, namespace, name, 'logs')} {...current('logs')}>
         {t('logs')}
       </a>
+      {mayExec && (
+        <a href={objectAddress(kind, namespace, name, 'terminal')} {...current('terminal')}>
+          {t('terminal')}
+        </a>
+      )}
     </nav>
   );
 }

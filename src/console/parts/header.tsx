@@ -1,6 +1,7 @@
 /** The bar at the top: namespace, load, preferences, user. */
 import { useEffect, useState } from 'preact/hooks';
 import type { TypedObject } from '../../client/index.ts';
+import { productName } from '../../meta/index.ts';
 import { useAllowed } from '../state/access.ts';
 import { liveEvents } from '../state/live-events.ts';
 import { namespace } from '../state/route.ts';
@@ -12,7 +13,7 @@ export function Header({ session }: { readonly session: Session }) {
   return (
     <header class="top">
       <a class="brand" href="#/">
-        orch
+        {productName}
       </a>
       <NamespaceChoice />
       <a href="#/load">{t('load')}</a>

@@ -1,6 +1,7 @@
 /** What the user may do, asked of the server: nothing is offered that it would refuse. */
 import { useEffect, useState } from 'preact/hooks';
 import type { TypedObject } from '../../client/index.ts';
+import { isStatus } from '../../meta/index.ts';
 import { currentSession, type Session } from './session.ts';
 
 /** One action on resources. */
@@ -17,20 +18,30 @@ export interface Action {
 
 const answers = new WeakMap<Session, Map<string, Promise<boolean>>>();
 
-/** Whether the user may do something. Asked once for each action of a session. */
+/**
+ * Whether the user may do something. The server is asked once for each action of a session.
+ * @throws StatusError when the review fails; the next call asks again
+ */
 export function isAllowed(session: Session, action: Action): Promise<boolean> {
   const known = answers.get(session) ?? new Map<string, Promise<boolean>>();
   answers.set(session, known);
   const key = JSON.stringify(Object.entries(action).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const found = known.get(key) ?? review(session, action).catch(() => false);
+  const found = known.get(key) ?? review(session, action);
   known.set(key, found);
+  found.catch(() => known.delete(key));
   return found;
 }
 
 async function review(session: Session, action: Action): Promise<boolean> {
   const spec = { resourceAttributes: { ...action } };
-  const { status } = await post<{ allowed?: boolean }>(session, 'SelfSubjectAccessReview', spec);
-  return status?.allowed === true;
+  try {
+    const { status } = await post<{ allowed?: boolean }>(session, 'SelfSubjectAccessReview', spec);
+    return status?.allowed === true;
+  } catch (error) {
+    // Who may not ask is offered nothing.
+    if (isStatus(error, 403)) return false;
+    throw error;
+  }
 }
 
 /** A question about the rights of the user, with its answer. */
@@ -44,6 +55,9 @@ function post<T>({ client, names }: Session, kind: string, spec: object): Promis
   return client.create<Review<T>>({ apiVersion, resource: `${kind.toLowerCase()}s` }, { apiVersion, kind, spec });
 }
 
+/** Delay before a failed review is repeated (ms). */
+const retryMs = 5_000;
+
 /** Whether the user may do something; false until the server has answered. */
 export function useAllowed(action: Action): boolean {
   const session = currentSession();
@@ -51,12 +65,20 @@ export function useAllowed(action: Action): boolean {
   const key = JSON.stringify(action);
   useEffect(() => {
     let current = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = () => {
+      isAllowed(session, JSON.parse(key) as Action).then(
+        (answer) => current && setAllowed(answer),
+        () => {
+          if (current) timer = setTimeout(ask, retryMs);
+        },
+      );
+    };
     setAllowed(false);
-    void isAllowed(session, JSON.parse(key) as Action).then((answer) => {
-      if (current) setAllowed(answer);
-    });
+    ask();
     return () => {
       current = false;
+      clearTimeout(timer);
     };
   }, [session, key]);
   return allowed;

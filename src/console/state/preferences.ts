@@ -7,8 +7,9 @@ export type Theme = (typeof themes)[number];
 
 export const theme = signal<Theme>('auto');
 
-/** Applies the theme and the language to the document. */
+/** Applies the theme and the language, at first that of the browser, to the document from now on. */
 export function applyPreferences(): void {
+  language.value = navigator.language.startsWith('de') ? 'de' : 'en';
   effect(() => {
     document.documentElement.dataset['theme'] = theme.value;
   });

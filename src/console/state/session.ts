@@ -2,6 +2,8 @@
 import { signal } from '@preact/signals';
 import { type Client, createClient, fetchTransport, type Transport, warningsOf } from '../../client/index.ts';
 import { type Names, namesFor, StatusError } from '../../meta/index.ts';
+import type { TokenSource } from '../openid/tokens.ts';
+import { readSettings } from './settings.ts';
 
 export interface Session {
   readonly client: Client;
@@ -23,24 +25,15 @@ export const session = signal<Session | undefined>(undefined);
 /** Whether the last session ended because the server no longer accepted its credentials. */
 export const sessionEnded = signal(false);
 
-let domain: Promise<string> | undefined;
-
-/** The API domain of the server, which the page has to know before anybody signs in. */
-async function readDomain(): Promise<string> {
-  const response = await fetch('settings.json');
-  const settings = (await response.json()) as { readonly domain: string };
-  return settings.domain;
-}
-
 /**
- * Signs in with a token, or without one by the client certificate of the browser.
+ * Signs in with the token of each request, or without one by the client certificate of the browser.
  * @throws StatusError 401 when the server does not accept the token, or no certificate
  */
-export async function signIn(token: string | undefined): Promise<void> {
-  domain ??= readDomain();
-  const names = namesFor(await domain);
-  const transport = endingSession(fetchTransport(token === undefined ? {} : { token }));
-  const client = createClient({ transport, apiDomain: names.domain });
+export async function signIn(token?: TokenSource): Promise<void> {
+  const { domain } = await readSettings();
+  const names = namesFor(domain);
+  const transport = endingSession(fetchTransport({ apiDomain: domain, ...(token === undefined ? {} : { token }) }));
+  const client = createClient({ transport, apiDomain: domain });
   const apiVersion = `authentication.${names.domain}/v1`;
   const review = await client.create<SelfSubjectReview>(
     { apiVersion, resource: 'selfsubjectreviews' },
@@ -57,17 +50,19 @@ export function signOut(): void {
   session.value = undefined;
 }
 
-/** Ends the session when a request is answered with 401. */
-const endingSession =
-  (transport: Transport): Transport =>
-  async (request) => {
+/** Ends the session when one of its requests is answered with 401. */
+function endingSession(transport: Transport): Transport {
+  const listening: Transport = async (request) => {
     const response = await transport(request);
-    if (response.status === 401 && session.value !== undefined) {
+    if (response.status === 401 && session.value?.transport === ending) {
       sessionEnded.value = true;
       signOut();
     }
     return response;
   };
+  const ending: Transport = Object.assign(listening, transport);
+  return ending;
+}
 
 /** The session of a view, which is shown only while there is one. */
 export function currentSession(): Session {

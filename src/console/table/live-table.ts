@@ -15,7 +15,7 @@ export interface LiveTable {
   readonly error: ReadonlySignal<unknown>;
 }
 
-/** Shows at most this many rows at once as soon as they change; more rows are sorted in larger intervals (ms). */
+/** Up to this many rows are shown as soon as they change. More rows are sorted at most once in an interval (ms). */
 const fewRows = 5_000;
 const largeIntervalMs = 300;
 
@@ -34,15 +34,17 @@ export function followTable(
   /** The rows before the list that is being read; those that it does not have are gone. */
   let outdated: Set<string> | undefined;
   let scheduled = false;
+  let shownAt = Number.NEGATIVE_INFINITY;
   const changed = () => {
     if (scheduled) return;
     scheduled = true;
     const show = () => {
       scheduled = false;
+      shownAt = performance.now();
       version.value += 1;
     };
     if (rows.size <= fewRows) requestAnimationFrame(show);
-    else setTimeout(show, largeIntervalMs);
+    else setTimeout(show, Math.max(0, shownAt + largeIntervalMs - performance.now()));
   };
   const take = (table: ServerTable) => {
     if (table.columnDefinitions && table.columnDefinitions.length > 0) columns.value = table.columnDefinitions;

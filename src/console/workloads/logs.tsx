@@ -1,9 +1,10 @@
 /** The log of a container, followed as it grows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ApiObject, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { currentSession } from '../state/session.ts';
 import { t } from '../texts.ts';
+import { ContainerChoice, containersOf } from './container-choice.tsx';
 
 /** The page keeps the last lines only. */
 const maxLines = 5_000;
@@ -27,21 +28,13 @@ export function Logs({ pod }: { readonly pod: ApiObject & JsonObject }) {
     if (choice.follow && element !== null) element.scrollTop = element.scrollHeight;
   }, [lines]);
   return (
-    <div class="text logs">
+    <div class="text whole">
       <div class="row bar">
-        <label class="row">
-          {t('container')}
-          <select
-            value={choice.container}
-            onChange={({ currentTarget }) => setChoice({ ...choice, container: currentTarget.value })}
-          >
-            {containers.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ContainerChoice
+          containers={containers}
+          value={choice.container}
+          onChoose={(container) => setChoice({ ...choice, container })}
+        />
         <label class="row">
           <input
             type="checkbox"
@@ -67,13 +60,6 @@ export function Logs({ pod }: { readonly pod: ApiObject & JsonObject }) {
       </section>
     </div>
   );
-}
-
-/** The names of the containers of a pod, init containers last. */
-function containersOf({ spec }: JsonObject): string[] {
-  const namesOf = (list: Json | undefined) =>
-    Array.isArray(list) ? list.filter(isJsonObject).map(({ name }) => (typeof name === 'string' ? name : '')) : [];
-  return isJsonObject(spec) ? [...namesOf(spec['containers']), ...namesOf(spec['initContainers'])] : [];
 }
 
 interface LogState {

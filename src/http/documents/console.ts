@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { isJsonObject, readJsonText, StatusError, statusError } from '../../meta/index.ts';
+import { isJsonObject, type JsonObject, readJsonText, StatusError, statusError } from '../../meta/index.ts';
 import { pageNotFound, prettyAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
 import type { ApiRequest, ApiResponse } from '../types.ts';
@@ -13,10 +14,21 @@ const root = '/console';
 /** Whether a path belongs to the page of the console, which everybody may read: its files have no data of the cluster. */
 export const isConsolePath = (path: string): boolean => path === root || path.startsWith(`${root}/`);
 
-/** What the page has to know before anybody signs in. */
+/** What the page has to know before anybody signs in. Everybody may read it. */
 export interface ConsoleSettings {
   /** The API domain. */
   readonly domain: string;
+  /** The scopes that the page requests from issuers. */
+  readonly scopes: readonly string[];
+  readonly issuers: readonly ConsoleIssuer[];
+}
+
+/** An OpenID Connect provider with which users may sign in. */
+export interface ConsoleIssuer {
+  readonly url: string;
+  readonly clientId: string;
+  /** Where its discovery document is. */
+  readonly discoveryUrl: string;
 }
 
 /** The page of the console, below `/console/`. */
@@ -37,20 +49,24 @@ interface PageFile {
 /** The table of the files, which the build writes. */
 const tableName = 'files.json';
 
-/** The page loads and connects to its own origin only, and cannot be framed. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The page loads from its own origin only, connects to that and to those of the issuers, and cannot be framed. */
+const pagePolicy = (issuers: readonly ConsoleIssuer[]): string => {
+  const origins = new Set(
+    issuers.flatMap(({ url, discoveryUrl }) => [new URL(url).origin, new URL(discoveryUrl).origin]),
+  );
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `connect-src ${["'self'", ...origins].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};
 
-const pageHeaders = {
-  'content-security-policy': pagePolicy,
+const fixedHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
@@ -58,13 +74,13 @@ const pageHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-const moved: ApiResponse = { status: 301, headers: { ...pageHeaders, location: `${root}/` }, body: new Uint8Array() };
+const moved: ApiResponse = { status: 301, headers: { ...fixedHeaders, location: `${root}/` }, body: new Uint8Array() };
 
 /**
  * Serves the files of a folder that the build has written, each of them compressed. Only names in its table are files, and
  * nothing is read before the first request.
  */
-export function createConsole(folder: URL, settings: ConsoleSettings): Console {
+export function createConsole(folder: URL, settings: () => ConsoleSettings): Console {
   let table: Promise<ReadonlyMap<string, PageFile>> | undefined;
   const serveFile = async (name: string, request: ApiRequest): Promise<ApiResponse> => {
     table ??= readTable(folder);
@@ -72,7 +88,8 @@ export function createConsole(folder: URL, settings: ConsoleSettings): Console {
       table = undefined;
     });
     const file = (await table).get(name);
-    return file === undefined ? pageNotFound : answerOf(file, new URL(`${name}.br`, folder), request);
+    if (file === undefined) return pageNotFound;
+    return answerOf(file, new URL(`${name}.br`, folder), pagePolicy(settings().issuers), request);
   };
   return {
     serve({ info: { path }, request }) {
@@ -80,7 +97,7 @@ export function createConsole(folder: URL, settings: ConsoleSettings): Console {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw statusError.methodNotAllowed();
       if (path === root) return Promise.resolve(moved);
       const name = path.slice(root.length + 1);
-      if (name === 'settings.json') return Promise.resolve(prettyAnswer(200, { ...settings }));
+      if (name === 'settings.json') return Promise.resolve(prettyAnswer(200, settings() as unknown as JsonObject));
       return serveFile(name === '' ? 'index.html' : name, request);
     },
   };
@@ -108,9 +125,17 @@ async function readTable(folder: URL): Promise<ReadonlyMap<string, PageFile>> {
 
 const decompress = promisify(brotliDecompress);
 
-async function answerOf({ type, hash, hashed }: PageFile, file: URL, { headers }: ApiRequest): Promise<ApiResponse> {
-  const { headers: found, notModified } = validated(hash, headers['if-none-match'], {
-    ...pageHeaders,
+async function answerOf(
+  { type, hash, hashed }: PageFile,
+  file: URL,
+  policy: string,
+  { headers }: ApiRequest,
+): Promise<ApiResponse> {
+  // A browser that has the page under another policy must get it again.
+  const version = hashed ? hash : createHash('sha256').update(`${hash} ${policy}`).digest('base64url');
+  const { headers: found, notModified } = validated(version, headers['if-none-match'], {
+    ...fixedHeaders,
+    'content-security-policy': policy,
     'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     vary: 'Accept-Encoding',
   });

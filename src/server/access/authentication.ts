@@ -26,7 +26,7 @@ import { type IdentityProviders, openProviders, type ProviderDependencies } from
 import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, type Tokens } from './tokens.ts';
 
 /** How requests and tokens are authenticated. */
-export interface Authentication extends Tokens {
+export interface Authentication extends Tokens, Pick<IdentityProviders, 'providers'> {
   readonly authenticate: Authenticator;
   /** Whether a header says who the user is, and is thus not relayed. */
   readonly isIdentity: (name: string) => boolean;
@@ -101,7 +101,8 @@ export async function openAuthentication(
     await stopFollowing?.();
     await providers.close();
   };
-  return { ...tokens, authenticate, isIdentity: identityHeaders(() => proxySettings.current), close };
+  const isIdentity = identityHeaders(() => proxySettings.current);
+  return { ...tokens, authenticate, providers: providers.providers, isIdentity, close };
 }
 
 /** The authenticator of requests without credentials, by the flag or the file; undefined when they are rejected. */

@@ -1,5 +1,31 @@
+import { existsSync } from 'node:fs';
 import { type Authenticator, type Authorizer, anonymousAuthenticator } from '../../auth/index.ts';
-import { isConsolePath } from '../../http/index.ts';
+import { type Console, createConsole, isConsolePath } from '../../http/index.ts';
+import type { Names } from '../../meta/index.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import type { IdentityProviders } from './identity-providers.ts';
+
+/** The page of the console, which offers the identity providers of the current configuration. */
+export const openConsole = (
+  { consoleOidcScopes: scopes }: Pick<ServerSettings, 'consoleOidcScopes'>,
+  { domain }: Names,
+  providers: IdentityProviders['providers'],
+): Console =>
+  createConsole(consoleFolder(), () => ({
+    domain,
+    scopes: ['openid', ...scopes.filter((scope) => scope !== 'openid')],
+    issuers: providers().map(({ issuer, audiences: [clientId = ''], discoveryUrl }) => ({
+      url: issuer,
+      clientId,
+      discoveryUrl: discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    })),
+  }));
+
+/** The folder of the console: next to the bundle of the server, and in the output of the build for the sources. */
+function consoleFolder(): URL {
+  const bundled = new URL('../console/', import.meta.url);
+  return existsSync(new URL('files.json', bundled)) ? bundled : new URL('../../../dist/console/', import.meta.url);
+}
 
 /** The verbs by which the page of the console is read. */
 const readVerbs: ReadonlySet<string> = new Set(['get', 'head']);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { inProcessTransport } from '../../client/index.ts';
+import { inProcessTransport, readJson } from '../../client/index.ts';
 import { parseYaml } from '../../codec/index.ts';
 import { makeCertificates } from '../../http/testing/fixture.ts';
 import { VirtualClock } from '../../meta/index.ts';
@@ -244,7 +244,7 @@ describe('a changed file of identity providers', () => {
 
   async function started(text: string) {
     const clock = new VirtualClock();
-    const server = await serverOfFile(text, {}, { clock });
+    const server = await serverOfFile(text, { console: true }, { clock });
     /** Lets time pass until a condition holds. */
     const pass = (condition: () => Promise<void>) =>
       until(async () => {
@@ -263,7 +263,7 @@ describe('a changed file of identity providers', () => {
     return { server, pass, reloads };
   }
 
-  it('takes effect within a minute, also for tokens that were in use', async () => {
+  it('takes effect within a minute, also for tokens that were in use and in the console', async () => {
     const { base } = await startProvider();
     const [one, two] = await Promise.all([tokenOf(`${base}/one`), tokenOf(`${base}/two`)]);
     const { server, pass, reloads } = await started(configuration(jwt(`${base}/one`)));
@@ -279,6 +279,11 @@ describe('a changed file of identity providers', () => {
     await pass(async () => expect(await reloads('success')).toBe(2));
     expect(await isKnown(server, one)).toBe(false);
     expect(await isKnown(server, two)).toBe(true);
+    const response = await server.client.request({ method: 'GET', url: '/console/settings.json', headers: {} });
+    const discoveryUrl = `${base}/two/.well-known/openid-configuration`;
+    expect(await readJson(response)).toMatchObject({
+      issuers: [{ url: `${base}/two`, clientId: 'orch', discoveryUrl }],
+    });
   });
 
   it.each<[string, string]>([

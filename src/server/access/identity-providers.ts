@@ -25,6 +25,8 @@ import {
 import { providerDocuments } from './provider-documents.ts';
 
 export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anonymous'> {
+  /** The providers of the current configuration. */
+  readonly providers: () => readonly ConfiguredProvider[];
   /**
    * Wraps the authenticators of the providers. `make` is called again when the configuration changes, so that caches end
    * with the configuration.
@@ -64,7 +66,12 @@ export async function openProviders(
   if (path === undefined) {
     const { providers, anonymous } = await configuredByFlags(settings, rules);
     const authenticators = connections.use(connections.open(providers));
-    return { anonymous, within: (make) => make(authenticators), close: async () => connections.close() };
+    return {
+      anonymous,
+      providers: () => providers,
+      within: (make) => make(authenticators),
+      close: async () => connections.close(),
+    };
   }
   if (!features.StructuredAuthenticationConfiguration) {
     throw new StartError(
@@ -89,7 +96,9 @@ async function openFromFile(
 ): Promise<IdentityProviders> {
   const read = () => readSettingFile('authentication-config', path);
   const text = await read();
-  const { providers, anonymous } = configuredByText(path, text, rules, anonymousAuth);
+  const configured = configuredByText(path, text, rules, anonymousAuth);
+  const { anonymous } = configured;
+  let { providers } = configured;
   let authenticators = connections.use(connections.open(providers));
   const closing = new AbortController();
   const use = async (changed: string) => {
@@ -104,11 +113,13 @@ async function openFromFile(
       throw new StartError('--authentication-config: a new identity provider was not discovered within a minute');
     }
     authenticators = connections.use(opened);
+    providers = next.providers;
   };
   const what = 'authentication configuration';
   const stop = followFile({ path, what, read, text, use, observe: reloaded, clock, log });
   return {
     anonymous,
+    providers: () => providers,
     within(make) {
       let current = authenticators;
       let authenticate = make(current);

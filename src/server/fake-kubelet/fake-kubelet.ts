@@ -7,7 +7,7 @@ import {
   type NodeProxy,
   openWebSocket,
 } from '../../http/index.ts';
-import { type Clock, type Names, StatusError, statusError } from '../../meta/index.ts';
+import { type Clock, type Names, StatusError, statusError, streamProtocols } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
 import { Pod } from '../../types/core-v1.ts';
 import type { Backend } from '../backend.ts';
@@ -83,8 +83,8 @@ class FakeKubelet {
         ? this.#ports(kubeletRequest)
         : this.#streams(kubeletRequest, request.signal);
     return request.upgrades && isWebSocket(request.headers)
-      ? webSocketAnswer(request, this.#options.names, channels)
-      : spdyAnswer(request, this.#options.names, channels);
+      ? webSocketAnswer(request, channels)
+      : spdyAnswer(request, channels);
   }
 
   /** @throws StatusError 404 for an unknown path */
@@ -190,12 +190,8 @@ function startOf(pod: PodObject, container: string, previous: boolean): string {
 const webSocketChannels = { output: 1, error: 3 } as const;
 
 /** Sends the channels as messages of a WebSocket. Input is discarded. */
-function webSocketAnswer(request: ApiRequest, { domain }: Names, channels: Channels): ApiResponse {
-  const protocols = channels.type === 'ports' ? ['v4'] : ['v5', 'v4'];
-  const opening = openWebSocket(
-    request,
-    protocols.map((version) => `${version}.channel.${domain}`),
-  );
+function webSocketAnswer(request: ApiRequest, channels: Channels): ApiResponse {
+  const opening = openWebSocket(request, streamProtocols[channels.type === 'ports' ? 'port' : 'command']);
   if (opening.status !== 101) return opening;
   const messages = channels.type === 'ports' ? portMessages(channels) : streamMessages(channels);
   return { ...opening, body: new MessageBody(messages, 'binary'), waits: true };

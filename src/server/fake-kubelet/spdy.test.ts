@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { constants, createDeflate, type Deflate } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { namesFor } from '../../meta/index.ts';
 import { headerDictionary } from './header-dictionary.ts';
 import { type Channels, spdyAnswer } from './spdy.ts';
 
@@ -23,11 +22,7 @@ class Client {
 
   constructor(channels: Channels, protocols: string) {
     const headers = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocols };
-    const { tunnel } = spdyAnswer(
-      { headers } as unknown as Parameters<typeof spdyAnswer>[0],
-      namesFor('k8s.io'),
-      channels,
-    );
+    const { tunnel } = spdyAnswer({ headers } as unknown as Parameters<typeof spdyAnswer>[0], channels);
     this.socket = tunnel as Socket;
     open.push(this.socket);
     this.socket.on('data', (piece: Buffer) => {

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { constants, createInflate } from 'node:zlib';
 import { type ApiRequest, type ApiResponse, textAnswer } from '../../http/index.ts';
-import type { Names } from '../../meta/index.ts';
+import { spdyProtocols } from '../../meta/index.ts';
 import { exitStatus } from './exit-status.ts';
 import { headerDictionary } from './header-dictionary.ts';
 
@@ -10,9 +10,6 @@ import { headerDictionary } from './header-dictionary.ts';
 export type Channels =
   | { readonly type: 'streams'; readonly output: AsyncIterable<Uint8Array>; readonly exitCode: number }
   | { readonly type: 'ports'; readonly ports: readonly number[]; readonly response: string };
-
-/** The protocols over SPDY, before the domain. */
-const protocols = { streams: ['v4.channel', 'v3.channel', 'v2.channel'], ports: ['portforward'] };
 
 const types = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7 } as const;
 const fin = 1;
@@ -24,8 +21,8 @@ const maxStreams = 256;
 const maxWaiting = 64 * 1024;
 
 /** The 101 response with a tunnel for the client, or an error for another protocol. */
-export function spdyAnswer({ headers }: ApiRequest, { domain }: Names, channels: Channels): ApiResponse {
-  const supported = protocols[channels.type].map((protocol) => `${protocol}.${domain}`);
+export function spdyAnswer({ headers }: ApiRequest, channels: Channels): ApiResponse {
+  const supported = spdyProtocols[channels.type === 'ports' ? 'port' : 'command'];
   const offered = (headers['x-stream-protocol-version'] ?? '').split(',').map((name) => name.trim());
   const chosen = supported.find((protocol) => offered.includes(protocol));
   if (headers['upgrade']?.toLowerCase() !== 'spdy/3.1')

@@ -5,6 +5,7 @@ import { apiFlags, apiProblems } from './api-flags.ts';
 import { auditFlags } from './audit-flags.ts';
 import { authorizationFlags } from './authorization-flags.ts';
 import { certificateFlags } from './certificate-flags.ts';
+import { consoleFlags } from './console-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -272,13 +273,7 @@ const flags = {
     'Whether to create example objects in the namespace `demo`: deployments, jobs, a custom resource, a quota. Without `--fake-nodes` there are three fake nodes. At the next start deleted objects are created again; modified fields stay as they are.',
   ),
 
-  console: flag(
-    'API',
-    type.optionalBoolean,
-    undefined,
-    'Whether the console is served at `/console/`, a page to look at the cluster in a browser ([console.md](console.md)). If not set, it is served with `--demo`.',
-  ),
-
+  ...consoleFlags,
   ...auditFlags,
 
   enablePriorityAndFairness: flag(

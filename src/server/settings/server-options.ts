@@ -686,6 +686,14 @@ export interface ServerOptions {
    */
   readonly console?: boolean | undefined;
   /**
+   * Scopes that the console requests from OpenID Connect providers in addition to `openid`: many providers issue a
+   * refresh token for `offline_access` only, and some the groups of the user for `groups` only
+   * ([console.md](console.md#openid-connect)).
+   *
+   * A list of texts, or a text with commas between them. Default: `profile,email`. Flag: `--console-oidc-scopes`.
+   */
+  readonly consoleOidcScopes?: string | readonly string[] | undefined;
+  /**
    * Audit policy file: which requests are recorded, and in how much detail. If not set, the default policy of
    * [audit.md](audit.md) applies once a log or a webhook is configured.
    *

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
+import { benchOf } from './console/bench.ts';
+import { historyScenarios } from './console/history-scenarios.ts';
 import {
   foreignElements,
   goTo,
@@ -35,6 +37,7 @@ async function start(port = 0): Promise<void> {
     console: true,
     controllers: '-*',
     dataDir: folder,
+    objectHistory: true,
     securePort: port,
     store: 'lmdb',
     tokenAuthFile: join(folder, 'tokens.csv'),
@@ -312,6 +315,11 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await page.getByRole('alert').getByText('secrets is forbidden: User "nobody" cannot list').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });
+});
+
+describe.skipIf(chromium === undefined).concurrent('an object in the console', () => {
+  const bench = benchOf(() => ({ server, browser, url, token: tokens.admin }));
+  historyScenarios(bench);
 });
 
 describe('a server with the console', () => {

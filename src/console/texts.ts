@@ -107,6 +107,36 @@ const texts = {
     'You removed fields that other field managers own. Saving replaces the whole object.',
     'Sie haben Felder entfernt, die anderen gehören. Speichern ersetzt das ganze Objekt.',
   ],
+  // Secrets
+  showValues: ['Show values', 'Werte anzeigen'],
+  // History
+  history: ['History', 'Verlauf'],
+  historyOff: [
+    'The server does not read former versions of objects. Start it with',
+    'Der Server liest keine früheren Fassungen von Objekten. Starten Sie ihn mit',
+  ],
+  historyOffHint: [
+    'Versions are then kept for --etcd-compaction-interval, five minutes by default.',
+    'Fassungen bleiben dann so lange erhalten, wie --etcd-compaction-interval angibt: fünf Minuten, wenn nichts anderes eingestellt ist.',
+  ],
+  version: ['Version', 'Fassung'],
+  versionOf: ['Version {version}', 'Fassung {version}'],
+  before: ['Before', 'Vorher'],
+  after: ['After', 'Nachher'],
+  compareFrom: ['Compare from version {version}', 'Vergleichen ab Fassung {version}'],
+  compareTo: ['Compare to version {version}', 'Vergleichen bis Fassung {version}'],
+  written: ['Age', 'Alter'],
+  operation: ['Operation', 'Operation'],
+  changedFields: ['Changed fields', 'Geänderte Felder'],
+  newerVersions: ['There are newer versions.', 'Es gibt neuere Fassungen.'],
+  showThem: ['Show them', 'Anzeigen'],
+  olderVersions: ['Older versions', 'Ältere Fassungen'],
+  compacted: ['Older versions are no longer kept.', 'Ältere Fassungen sind nicht mehr vorhanden.'],
+  restore: ['Back to this version', 'Zurück zu dieser Fassung'],
+  restoreHint: [
+    'This is what going back to version {version} changes. Owner references, finalizers and the status stay as they are.',
+    'Das ändert sich beim Zurückgehen zu Fassung {version}. Besitzer, Finalizer und Status bleiben, wie sie sind.',
+  ],
   createTitle: ['Create {kind}', '{kind} anlegen'],
   created: ['Created.', 'Angelegt.'],
   // Deletion

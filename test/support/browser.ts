@@ -20,7 +20,7 @@ export interface Offences {
 const offences = new WeakMap<Page, Offences>();
 
 /** Opens the console of a server in a context of its own, signed out. */
-export async function openConsole(browser: Browser, url: string): Promise<Page> {
+export async function openConsole(browser: Browser, url: string, address = ''): Promise<Page> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     locale: 'en',
@@ -38,7 +38,7 @@ export async function openConsole(browser: Browser, url: string): Promise<Page> 
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) found.violations.push(message.text());
   });
-  await page.goto(`${url}/console/`);
+  await page.goto(`${url}/console/${address}`);
   return page;
 }
 

@@ -1,6 +1,6 @@
 /** Editing an object: a draft, its review, and saving it. */
 import { useMemo, useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import { fieldOwners } from '../object/field-owners.ts';
 import { guideOf } from '../object/guide.ts';
 import type { FieldPath } from '../object/paths.ts';
@@ -18,7 +18,7 @@ import { YamlView } from './yaml-view.tsx';
 export interface EditObjectProps {
   readonly kind: Kind;
   /** The latest state of the object. */
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
   readonly schema: KindSchema | undefined;
   readonly onField: (path: FieldPath) => void;
   /** The change is saved or given up. */

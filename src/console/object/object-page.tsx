@@ -1,12 +1,14 @@
 /** One object: its YAML with the owners of its fields, and what belongs to it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { isSecret } from '../../client/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import { EditObject } from '../edit/edit-object.tsx';
 import { yamlOf } from '../edit/yaml.ts';
 import { YamlView } from '../edit/yaml-view.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
+import { Lazy } from '../parts/lazy.tsx';
 import { type Kind, kindAt, kinds } from '../state/discovery.ts';
-import { listAddress, objectAddress, type Route } from '../state/route.ts';
+import { listAddress } from '../state/route.ts';
 import { LiveStatusNote } from '../table/live-status-note.tsx';
 import { t } from '../texts.ts';
 import { Logs } from '../workloads/logs.tsx';
@@ -19,8 +21,8 @@ import { useGuide, useSchema } from './guide.ts';
 import { useLiveObject } from './live-object.ts';
 import type { FieldPath } from './paths.ts';
 import { RelationsPanel } from './relations-panel.tsx';
-
-type ObjectRoute = Extract<Route, { view: 'object' }>;
+import { withoutValues } from './secret-values.ts';
+import { type ObjectRoute, Tabs } from './tabs.tsx';
 
 export function ObjectPage({ address }: { readonly address: ObjectRoute }) {
   const kind = kindAt(address);
@@ -35,6 +37,8 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   const { namespace, name, tab } = address;
   const { object, deleted, status, error } = useLiveObject(kind, namespace, name);
   const [editing, setEditing] = useState(false);
+  const [revealed, setRevealed] = useState(false);
+  const hidesValues = object !== undefined && isSecret(object) && !revealed;
   useEffect(() => {
     if (deleted) setEditing(false);
   }, [deleted]);
@@ -47,7 +51,12 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
           {namespace !== '' && <span class="dim">{namespace}</span>}
           <LiveStatusNote status={status} />
           {object !== undefined && !deleted && !editing && (
-            <Actions kind={kind} object={object} onEdit={() => setEditing(true)} />
+            <Actions
+              kind={kind}
+              object={object}
+              onEdit={() => setEditing(true)}
+              {...(hidesValues ? { onReveal: () => setRevealed(true) } : {})}
+            />
           )}
         </header>
         {error !== undefined && <ErrorNote error={error} />}
@@ -55,38 +64,33 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
         {!deleted && object?.metadata.deletionTimestamp !== undefined && (
           <p class="note warning">{t('beingDeleted')}</p>
         )}
-        {kind.subresources.includes('log') && <Tabs kind={kind} address={address} />}
+        <Tabs kind={kind} address={address} />
       </div>
-      {object !== undefined && tab === 'logs' && <Logs pod={object} />}
-      {object !== undefined && tab !== 'logs' && (
-        <ObjectParts kind={kind} object={object} editing={editing} onEdited={() => setEditing(false)} />
+      {object !== undefined && (
+        <TabContent tab={tab} {...{ kind, object, hidesValues, editing }} onEdited={() => setEditing(false)} />
       )}
     </article>
   );
 }
 
-function Tabs({ kind, address: { namespace, name, tab } }: { readonly kind: Kind; readonly address: ObjectRoute }) {
-  const current = (of: string) => (tab === of ? { 'aria-current': 'page' as const } : {});
-  return (
-    <nav class="tabs" aria-label={name}>
-      <a href={objectAddress(kind, namespace, name)} {...current('')}>
-        {t('yaml')}
-      </a>
-      <a href={objectAddress(kind, namespace, name, 'logs')} {...current('logs')}>
-        {t('logs')}
-      </a>
-    </nav>
-  );
-}
-
 interface ObjectPartsProps {
   readonly kind: Kind;
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
+  /** Whether the values of a secret are not shown, unless it is edited. */
+  readonly hidesValues: boolean;
   readonly editing: boolean;
   readonly onEdited: () => void;
 }
 
-function ObjectParts({ kind, object, editing, onEdited }: ObjectPartsProps) {
+function TabContent({ tab, ...parts }: ObjectPartsProps & { readonly tab: string }) {
+  if (tab === 'logs') return <Logs pod={parts.object} />;
+  if (tab === 'history') return <Lazy load={historyTab} props={parts} />;
+  return <ObjectParts {...parts} />;
+}
+
+const historyTab = async () => (await import('../history/history-tab.tsx')).HistoryTab;
+
+function ObjectParts({ kind, object, hidesValues, editing, onEdited }: ObjectPartsProps) {
   const [path, setPath] = useState<FieldPath>([]);
   const schema = useSchema(kind);
   const { owners, guide } = useGuide(object, schema);
@@ -99,7 +103,7 @@ function ObjectParts({ kind, object, editing, onEdited }: ObjectPartsProps) {
         ) : (
           <YamlView
             label={t('yamlOf', { name })}
-            text={yamlOf(object)}
+            text={yamlOf(hidesValues ? withoutValues(undefined, object)[1] : object)}
             editable={false}
             guide={guide}
             onField={setPath}

@@ -16,7 +16,7 @@ interface Choice {
   readonly follow: boolean;
 }
 
-export function Logs({ pod }: { readonly pod: ApiObject & JsonObject }) {
+export function Logs({ pod }: { readonly pod: ApiObject }) {
   const containers = containersOf(pod);
   const [choice, setChoice] = useState<Choice>({ container: containers[0] ?? '', previous: false, follow: true });
   const { lines, error, read } = useLog(pod, choice);

@@ -1,13 +1,11 @@
-import { at, formatAge, type JsonObject } from '../../meta/index.ts';
+import { changesText, isSecret, readVersions, type Versions, versionEntries } from '../../client/index.ts';
+import { formatAge } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { integer, text, toggle } from '../flags/flag.ts';
-import { changesOf, changesText } from '../history/changes.ts';
-import { readVersions, singleTarget, type Version, type Versions } from '../history/former.ts';
-import { writerOf } from '../history/writer.ts';
+import { formerOf, readLatest, singleTarget } from '../history/former.ts';
 import { targetsOf } from '../objects/targets.ts';
-
-import { indentedJson, jsonText } from '../output/json.ts';
+import { indentedJson } from '../output/json.ts';
 import { printTable } from '../output/tab-writer.ts';
 
 export const historyCommand = command({
@@ -34,7 +32,7 @@ export const historyCommand = command({
     const opened = await cluster();
     const target = singleTarget(await targetsOf(opened, args), path);
     const limit = flags.limit === 0 ? Number.POSITIVE_INFINITY : flags.limit;
-    const found = await readVersions(opened, target, limit);
+    const found = await readVersions(formerOf(opened, target), await readLatest(opened, target), limit);
     if (flags.output === 'json') {
       const items = found.versions.map(({ object }) => object);
       io.stdout.write(`${indentedJson({ apiVersion: 'v1', kind: 'List', items })}\n`);
@@ -47,29 +45,19 @@ export const historyCommand = command({
   },
 });
 
-const isSecret = ({ apiVersion, kind }: JsonObject) => apiVersion === 'v1' && kind === 'Secret';
-
-function rowsOf({ versions, end }: Versions, now: number): string[][] {
-  return versions.map(({ version, object, deleted }, i) => {
-    if (deleted) return [String(version), '<unknown>', '<unknown>', 'Delete', 'deleted'];
-    const before = versions[i + 1]?.object;
-    const writer = writerOf(object, before);
-    const created = before === undefined && end === 'created';
-    const time = created ? jsonText(at(object, 'metadata', 'creationTimestamp')) : writer?.time;
-    return [
-      String(version),
-      formatAge(time, now),
-      writer?.manager ?? '<unknown>',
-      created ? 'Create' : (writer?.operation ?? '<unknown>'),
-      created ? 'created' : descriptionOf({ object, before }, end),
-    ];
-  });
+function rowsOf(found: Versions, now: number): string[][] {
+  return versionEntries(found).map(({ version, object, time, manager, operation, changes }) => [
+    String(version),
+    formatAge(time, now),
+    manager ?? '<unknown>',
+    operation ?? '<unknown>',
+    changes === undefined ? descriptionOf(operation, found.end) : changesText(changes, isSecret(object)) || '<none>',
+  ]);
 }
 
-function descriptionOf(
-  { object, before }: { readonly object: Version['object']; readonly before: JsonObject | undefined },
-  end: Versions['end'],
-): string {
-  if (before === undefined) return end === 'compacted' ? '<older versions are compacted>' : '<see --limit>';
-  return changesText(changesOf(before, object), isSecret(object)) || '<none>';
+/** What a version did that cannot be compared with the one before. */
+function descriptionOf(operation: string | undefined, end: Versions['end']): string {
+  if (operation === 'Create') return 'created';
+  if (operation === 'Delete') return 'deleted';
+  return end === 'compacted' ? '<older versions are compacted>' : '<see --limit>';
 }

@@ -1,0 +1,40 @@
+/** The views of an object, each with an address of its own. */
+import type { Kind } from '../state/discovery.ts';
+import { objectAddress, type Route } from '../state/route.ts';
+import { type TextKey, t } from '../texts.ts';
+
+export type ObjectRoute = Extract<Route, { view: 'object' }>;
+
+interface Tab {
+  /** Its name in the address. */
+  readonly name: string;
+  readonly text: TextKey;
+  /** Whether a kind has the tab. */
+  readonly isOf: (kind: Kind) => boolean;
+}
+
+const tabs: readonly Tab[] = [
+  { name: '', text: 'yaml', isOf: () => true },
+  // Kinds that cannot be watched are not stored.
+  { name: 'history', text: 'history', isOf: ({ verbs }) => verbs.includes('watch') },
+  { name: 'logs', text: 'logs', isOf: ({ subresources }) => subresources.includes('log') },
+];
+
+export function Tabs({ kind, address }: { readonly kind: Kind; readonly address: ObjectRoute }) {
+  const { namespace, name, tab } = address;
+  return (
+    <nav class="tabs" aria-label={name}>
+      {tabs
+        .filter(({ isOf }) => isOf(kind))
+        .map((one) => (
+          <a
+            key={one.name}
+            href={objectAddress(kind, namespace, name, one.name)}
+            {...(tab === one.name ? { 'aria-current': 'page' as const } : {})}
+          >
+            {t(one.text)}
+          </a>
+        ))}
+    </nav>
+  );
+}

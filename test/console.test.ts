@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
 import { benchOf } from './console/bench.ts';
+import { formScenarios } from './console/form-scenarios.ts';
 import { historyScenarios } from './console/history-scenarios.ts';
 import {
   foreignElements,
@@ -320,6 +321,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
 describe.skipIf(chromium === undefined).concurrent('an object in the console', () => {
   const bench = benchOf(() => ({ server, browser, url, token: tokens.admin }));
   historyScenarios(bench);
+  formScenarios(bench);
 });
 
 describe('a server with the console', () => {

@@ -74,7 +74,10 @@ const texts = {
   findDependents: ['Find dependents', 'Abhängige suchen'],
   searching: ['Searching {done} of {all} kinds…', 'Durchsucht {done} von {all} Arten…'],
   field: ['Field', 'Feld'],
-  fieldHint: ['Put the cursor on a line of the YAML.', 'Setzen Sie die Schreibmarke in eine Zeile des YAML.'],
+  fieldHint: [
+    'Put the cursor on a line of the YAML, or into a field of the form.',
+    'Setzen Sie die Schreibmarke in eine Zeile des YAML oder in ein Feld des Formulars.',
+  ],
   ownedBy: ['Owned by {managers}', 'Gehört {managers}'],
   ownedByNobody: ['No field manager owns this field.', 'Kein Field-Manager besitzt dieses Feld.'],
   noDescription: ['The schema has no description.', 'Das Schema hat keine Beschreibung.'],
@@ -107,6 +110,21 @@ const texts = {
     'You removed fields that other field managers own. Saving replaces the whole object.',
     'Sie haben Felder entfernt, die anderen gehören. Speichern ersetzt das ganze Objekt.',
   ],
+  // Form
+  form: ['Form', 'Formular'],
+  noSchema: [
+    'The server has no schema of this kind: edit the YAML.',
+    'Der Server hat kein Schema dieser Art: Bearbeiten Sie das YAML.',
+  ],
+  required: ['required', 'erforderlich'],
+  add: ['Add', 'Hinzufügen'],
+  addField: ['Add a field', 'Feld hinzufügen'],
+  addFieldTo: ['Add a field to {field}', 'Feld zu {field} hinzufügen'],
+  addItemTo: ['Add an item to {field}', 'Eintrag zu {field} hinzufügen'],
+  removeField: ['Remove {field}', '{field} entfernen'],
+  key: ['Key', 'Schlüssel'],
+  keyOf: ['Key of a new field in {field}', 'Schlüssel eines neuen Felds in {field}'],
+  notANumber: ['This is not a number.', 'Das ist keine Zahl.'],
   // Secrets
   showValues: ['Show values', 'Werte anzeigen'],
   // History

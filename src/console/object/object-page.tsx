@@ -5,6 +5,7 @@ import type { ApiObject } from '../../meta/index.ts';
 import { EditObject } from '../edit/edit-object.tsx';
 import { yamlOf } from '../edit/yaml.ts';
 import { YamlView } from '../edit/yaml-view.tsx';
+import { ObjectForm } from '../form/object-form.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Lazy } from '../parts/lazy.tsx';
 import { type Kind, kindAt, kinds } from '../state/discovery.ts';
@@ -64,7 +65,7 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
         {!deleted && object?.metadata.deletionTimestamp !== undefined && (
           <p class="note warning">{t('beingDeleted')}</p>
         )}
-        <Tabs kind={kind} address={address} />
+        <Tabs kind={kind} address={address} editing={editing} />
       </div>
       {object !== undefined && (
         <TabContent tab={tab} {...{ kind, object, hidesValues, editing }} onEdited={() => setEditing(false)} />
@@ -85,25 +86,28 @@ interface ObjectPartsProps {
 function TabContent({ tab, ...parts }: ObjectPartsProps & { readonly tab: string }) {
   if (tab === 'logs') return <Logs pod={parts.object} />;
   if (tab === 'history') return <Lazy load={historyTab} props={parts} />;
-  return <ObjectParts {...parts} />;
+  return <ObjectParts {...parts} asForm={tab === 'form'} />;
 }
 
 const historyTab = async () => (await import('../history/history-tab.tsx')).HistoryTab;
 
-function ObjectParts({ kind, object, hidesValues, editing, onEdited }: ObjectPartsProps) {
+function ObjectParts({ kind, object, hidesValues, editing, asForm, onEdited }: ObjectPartsProps & { asForm: boolean }) {
   const [path, setPath] = useState<FieldPath>([]);
   const schema = useSchema(kind);
   const { owners, guide } = useGuide(object, schema);
   const { name = '' } = object.metadata;
+  const [, shown] = hidesValues ? withoutValues(undefined, object) : [undefined, object];
   return (
     <>
       <div class="text">
         {editing ? (
-          <EditObject kind={kind} object={object} schema={schema} onField={setPath} onDone={onEdited} />
+          <EditObject {...{ kind, object, schema, asForm }} onField={setPath} onDone={onEdited} />
+        ) : asForm ? (
+          <ObjectForm object={shown} schema={schema} onField={setPath} />
         ) : (
           <YamlView
             label={t('yamlOf', { name })}
-            text={yamlOf(hidesValues ? withoutValues(undefined, object)[1] : object)}
+            text={yamlOf(shown)}
             editable={false}
             guide={guide}
             onField={setPath}

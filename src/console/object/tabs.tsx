@@ -11,21 +11,31 @@ interface Tab {
   readonly text: TextKey;
   /** Whether a kind has the tab. */
   readonly isOf: (kind: Kind) => boolean;
+  /** Whether the tab shows the draft while the object is edited. */
+  readonly edits?: boolean;
 }
 
 const tabs: readonly Tab[] = [
-  { name: '', text: 'yaml', isOf: () => true },
+  { name: '', text: 'yaml', isOf: () => true, edits: true },
+  { name: 'form', text: 'form', isOf: ({ verbs }) => verbs.includes('update'), edits: true },
   // Kinds that cannot be watched are not stored.
   { name: 'history', text: 'history', isOf: ({ verbs }) => verbs.includes('watch') },
   { name: 'logs', text: 'logs', isOf: ({ subresources }) => subresources.includes('log') },
 ];
 
-export function Tabs({ kind, address }: { readonly kind: Kind; readonly address: ObjectRoute }) {
+export interface TabsProps {
+  readonly kind: Kind;
+  readonly address: ObjectRoute;
+  /** A draft is lost when another tab is shown than those that edit it. */
+  readonly editing: boolean;
+}
+
+export function Tabs({ kind, address, editing }: TabsProps) {
   const { namespace, name, tab } = address;
   return (
     <nav class="tabs" aria-label={name}>
       {tabs
-        .filter(({ isOf }) => isOf(kind))
+        .filter(({ isOf, edits = false }) => isOf(kind) && (edits || !editing))
         .map((one) => (
           <a
             key={one.name}

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
 import { benchOf } from './console/bench.ts';
 import { formScenarios } from './console/form-scenarios.ts';
+import { graphScenarios } from './console/graph-scenarios.ts';
 import { historyScenarios } from './console/history-scenarios.ts';
 import {
   foreignElements,
@@ -41,6 +42,8 @@ async function start(port = 0): Promise<void> {
     objectHistory: true,
     securePort: port,
     store: 'lmdb',
+    // Pods without service accounts.
+    disableAdmissionPlugins: ['ServiceAccount'],
     tokenAuthFile: join(folder, 'tokens.csv'),
   });
   url = (await server.listen()).url;
@@ -322,6 +325,7 @@ describe.skipIf(chromium === undefined).concurrent('an object in the console', (
   const bench = benchOf(() => ({ server, browser, url, token: tokens.admin }));
   historyScenarios(bench);
   formScenarios(bench);
+  graphScenarios(bench);
 });
 
 describe('a server with the console', () => {

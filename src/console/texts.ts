@@ -125,6 +125,11 @@ const texts = {
   key: ['Key', 'Schlüssel'],
   keyOf: ['Key of a new field in {field}', 'Schlüssel eines neuen Felds in {field}'],
   notANumber: ['This is not a number.', 'Das ist keine Zahl.'],
+  // Relations
+  graph: ['Relations', 'Beziehungen'],
+  notDrawn: ['{count} more objects are not drawn.', '{count} weitere Objekte sind nicht gezeichnet.'],
+  references: ['References', 'Verweise'],
+  object: ['Object', 'Objekt'],
   // Secrets
   showValues: ['Show values', 'Werte anzeigen'],
   // History

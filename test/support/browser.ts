@@ -71,7 +71,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 /** Elements that the console itself never has, in the document and in the shadow roots in it. */
 export const foreignElements = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
-    const foreign = 'iframe, object, embed, svg, math, img, body style, body script, [onerror], [onload], [onmouseover],'
+    const foreign = 'iframe, object, embed, svg:not(.edges), math, img, body style, body script, [onerror], [onload], [onmouseover],'
       + 'a[href^="javascript" i]';
     const roots = [document];
     for (const root of roots) {

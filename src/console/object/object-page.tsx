@@ -86,9 +86,11 @@ interface ObjectPartsProps {
 function TabContent({ tab, ...parts }: ObjectPartsProps & { readonly tab: string }) {
   if (tab === 'logs') return <Logs pod={parts.object} />;
   if (tab === 'history') return <Lazy load={historyTab} props={parts} />;
+  if (tab === 'graph') return <Lazy load={graphTab} props={parts} />;
   return <ObjectParts {...parts} asForm={tab === 'form'} />;
 }
 
+const graphTab = async () => (await import('../graph/graph-tab.tsx')).GraphTab;
 const historyTab = async () => (await import('../history/history-tab.tsx')).HistoryTab;
 
 function ObjectParts({ kind, object, hidesValues, editing, asForm, onEdited }: ObjectPartsProps & { asForm: boolean }) {

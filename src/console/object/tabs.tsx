@@ -20,6 +20,7 @@ const tabs: readonly Tab[] = [
   { name: 'form', text: 'form', isOf: ({ verbs }) => verbs.includes('update'), edits: true },
   // Kinds that cannot be watched are not stored.
   { name: 'history', text: 'history', isOf: ({ verbs }) => verbs.includes('watch') },
+  { name: 'graph', text: 'graph', isOf: ({ verbs }) => verbs.includes('watch') },
   { name: 'logs', text: 'logs', isOf: ({ subresources }) => subresources.includes('log') },
 ];
 

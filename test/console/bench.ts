@@ -8,26 +8,45 @@ export interface ConsoleBench {
   readonly server: OrchServer;
   /** Runs a scenario in a page of its own, at an address of the console, signed in as an administrator. */
   readonly inPage: (address: string, scenario: (page: Page) => Promise<void>) => Promise<void>;
+  /** Runs a scenario in a page whose browser presents a client certificate, signed out. */
+  readonly inCertificatePage: (scenario: (page: Page) => Promise<void>) => Promise<void>;
 }
 
-/** Runs scenarios next to each other: each has its own page. */
-export function benchOf(
-  parts: () => { readonly server: OrchServer; readonly browser: Browser; readonly url: string; readonly token: string },
-): ConsoleBench {
+export interface BenchParts {
+  readonly server: OrchServer;
+  readonly browser: Browser;
+  readonly url: string;
+  readonly token: string;
+  /** In PEM. */
+  readonly certificate: { readonly cert: string; readonly key: string };
+}
+
+/** A bench whose scenarios may run at the same time. */
+export function benchOf(parts: () => BenchParts): ConsoleBench {
   return {
     get server() {
       return parts().server;
     },
     inPage: async (address, scenario) => {
       const { browser, url, token } = parts();
-      const page = await openConsole(browser, url, address);
-      try {
+      await inside(await openConsole(browser, url, { address }), async (page) => {
         await signIn(page, token);
         await scenario(page);
-        expect(offencesOf(page)).toEqual({ requests: [], violations: [], errors: [] });
-      } finally {
-        await page.context().close();
-      }
+      });
+    },
+    inCertificatePage: async (scenario) => {
+      const { browser, url, certificate } = parts();
+      await inside(await openConsole(browser, url, { certificate }), scenario);
     },
   };
+}
+
+/** Runs a scenario in a page, and closes the page. */
+async function inside(page: Page, scenario: (page: Page) => Promise<void>): Promise<void> {
+  try {
+    await scenario(page);
+    expect(offencesOf(page)).toEqual({ requests: [], violations: [], errors: [] });
+  } finally {
+    await page.context().close();
+  }
 }

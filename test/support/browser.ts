@@ -19,12 +19,24 @@ export interface Offences {
 
 const offences = new WeakMap<Page, Offences>();
 
+export interface ConsoleOptions {
+  /** The fragment of the address, such as `#/list/v1/pods`. */
+  readonly address?: string;
+  /** The client certificate that the browser presents, in PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+}
+
 /** Opens the console of a server in a context of its own, signed out. */
-export async function openConsole(browser: Browser, url: string, address = ''): Promise<Page> {
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  { address = '', certificate }: ConsoleOptions = {},
+): Promise<Page> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     locale: 'en',
     viewport: { width: 1280, height: 800 },
+    ...(certificate === undefined ? {} : { clientCertificates: [clientCertificate(url, certificate)] }),
   });
   const page = await context.newPage();
   // The tests end those that hang.
@@ -41,6 +53,12 @@ export async function openConsole(browser: Browser, url: string, address = ''): 
   await page.goto(`${url}/console/${address}`);
   return page;
 }
+
+const clientCertificate = (origin: string, { cert, key }: { readonly cert: string; readonly key: string }) => ({
+  origin,
+  cert: Buffer.from(cert),
+  key: Buffer.from(key),
+});
 
 export const offencesOf = (page: Page): Offences => offences.get(page) ?? { requests: [], violations: [], errors: [] };
 

@@ -54,6 +54,13 @@ describe('the writer of a version', () => {
     expect(writerOf(before, undefined)?.manager).toBe('a');
     expect(writerOf({ metadata: {} }, undefined)).toBeUndefined();
   });
+
+  it('is not the entry into which the server merges the oldest ones', () => {
+    const time = '2024-01-01T00:00:01Z';
+    const before = object(entry('a', time), entry('b', time));
+    const after = object(entry('b', time), entry('c', time), entry('ancient-changes', time));
+    expect(writerOf(after, before)?.manager).toBe('c');
+  });
 });
 
 describe('the readiness of an object', () => {

@@ -137,7 +137,7 @@ export const appearance: Extension = [
 export const reading = (label: string): Extension => [
   EditorState.readOnly.of(true),
   keymap.of(defaultKeymap),
-  EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true' }),
+  EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', tabindex: '0' }),
 ];
 
 function modeOf({ label, editable, original, onChange, onField, check }: EditorOptions): Extension[] {
@@ -148,7 +148,7 @@ function modeOf({ label, editable, original, onChange, onField, check }: EditorO
   // Tab indents, as people expect of an editor; Escape and then Tab leaves it.
   const editing = [history(), keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap])];
   return [
-    editable ? [EditorView.contentAttributes.of({ 'aria-label': label }), editing] : reading(label),
+    editable ? [EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), editing] : reading(label),
     listening,
     ...(check === undefined ? [] : [linter((view) => check(view.state.doc.toString()).map(diagnosticOf))]),
     ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false, collapseUnchanged: {} })]),

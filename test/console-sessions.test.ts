@@ -51,7 +51,7 @@ beforeAll(async () => {
   await allow('operators', 'cluster-admin');
   await createPod();
   browser = await startBrowser(chromium);
-  page = await openConsole(browser, url, provider.issuer);
+  page = await openConsole(browser, url, { issuer: provider.issuer });
 });
 
 afterAll(async () => {

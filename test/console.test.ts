@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificates } from '../src/http/testing/fixture.ts';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
+import { benchOf } from './console/bench.ts';
+import { formScenarios } from './console/form-scenarios.ts';
+import { graphScenarios } from './console/graph-scenarios.ts';
+import { historyScenarios } from './console/history-scenarios.ts';
+import { serveLog, workloadScenarios } from './console/workload-scenarios.ts';
 import {
   foreignElements,
   goTo,
@@ -13,6 +19,7 @@ import {
   signIn,
   startBrowser,
 } from './support/browser.ts';
+import { type NodeAgent, startNodeAgent } from './support/node-agent.ts';
 import { chromiumPath } from './support/requirements.ts';
 import { startWith } from './support/start.ts';
 
@@ -22,21 +29,31 @@ const tokens = { admin: 'token-of-an-administrator', viewer: 'token-of-a-viewer'
 const folder = mkdtempSync(join(tmpdir(), 'orch-console-'));
 const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
 
+/** Those of the node agent, and of a browser that presents one. */
+const certificates = makeCertificates();
+const certificate = { cert: certificates.clientCert, key: certificates.clientKey };
+
 let browser: Browser;
 let server: OrchServer;
 let url: string;
 let page: Page;
+let agent: NodeAgent;
 /** Ten thousand config maps, which are created during the first scenarios. */
 let many: Promise<void>;
 
 async function start(port = 0): Promise<void> {
   server = await createServer({
     apiDomain: 'k8s.io',
+    clientCaFile: join(folder, 'test-authority.crt'),
     console: true,
     controllers: '-*',
     dataDir: folder,
+    kubeletCertificateAuthority: join(folder, 'test-authority.crt'),
+    objectHistory: true,
     securePort: port,
     store: 'lmdb',
+    // Pods without service accounts.
+    disableAdmissionPlugins: ['ServiceAccount'],
     tokenAuthFile: join(folder, 'tokens.csv'),
   });
   url = (await server.listen()).url;
@@ -63,8 +80,13 @@ async function replaceLine(containing: string, text: string): Promise<void> {
 beforeAll(async () => {
   const rows = [`${tokens.admin},admin,1,"system:masters"`, `${tokens.viewer},viewer,2`, `${tokens.nobody},nobody,3`];
   writeFileSync(join(folder, 'tokens.csv'), `${rows.join('\n')}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'test-authority.crt'), certificates.ca);
   await start();
   if (chromium === undefined) return;
+  agent = await startNodeAgent({ cert: certificates.cert, key: certificates.key }, ({ url: path = '' }, response) =>
+    serveLog(path, response),
+  );
+  await createNode();
   many = createMany();
   browser = await startBrowser(chromium);
   page = await openConsole(browser, url);
@@ -73,6 +95,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await server.close();
+  await agent?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -252,6 +275,15 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
       .waitFor();
     for (const payload of payloads) await page.locator('.panel td').getByText(payload, { exact: true }).waitFor();
     expect(await foreignElements(page)).toEqual([]);
+    await goTo(page, '#/object/example.com%2Fv1/injections/default/injected/history');
+    const versions = page.getByRole('table', { name: 'History' });
+    for (const payload of payloads) await versions.getByText(payload, { exact: true }).first().waitFor();
+    await goTo(page, '#/object/example.com%2Fv1/injections/default/injected/form');
+    for (const index of payloads.keys()) await page.locator(`[id="field-spec.field${index}-hint"]`).waitFor();
+    expect(await foreignElements(page)).toEqual([]);
+    await goTo(page, '#/object/v1/configmaps/default/owned/graph');
+    for (const payload of payloads) await page.locator('.panel li').getByText(`Injection ${payload}`).waitFor();
+    expect(await foreignElements(page)).toEqual([]);
     await goTo(page, '#/create/example.com%2Fv1/injections');
     await page.locator('.cm-content').getByText('field0').first().click();
     expect(await foreignElements(page)).toEqual([]);
@@ -314,6 +346,14 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
   });
 });
 
+describe.skipIf(chromium === undefined).concurrent('an object in the console', () => {
+  const bench = benchOf(() => ({ server, browser, url, token: tokens.admin, certificate }));
+  historyScenarios(bench);
+  formScenarios(bench);
+  graphScenarios(bench);
+  workloadScenarios(bench);
+});
+
 describe('a server with the console', () => {
   it('sends its page with headers that forbid other origins, frames and inline code', async () => {
     const { headers, status } = await server.client.request({ method: 'GET', url: '/console/', headers: {} });
@@ -345,6 +385,14 @@ describe('a server without the console', () => {
     }
   });
 });
+
+/** The node whose logs the agent serves. */
+async function createNode(): Promise<void> {
+  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
+  const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: agent.port } } };
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'agent' }, status };
+  await server.client.create({ apiVersion: 'v1', resource: 'nodes' }, node as unknown as ApiObject);
+}
 
 async function createMany(): Promise<void> {
   await server.client.create(
@@ -389,7 +437,7 @@ function definition(plural: string, kind: string, schema: object, columns: reado
   } as unknown as ApiObject;
 }
 
-/** Forty injections: descriptions and names of columns, annotations, messages of events, and field managers. */
+/** Fifty injections: descriptions and names of columns, annotations, messages of events, field managers, and owners. */
 async function injectEverywhere(): Promise<void> {
   const properties = Object.fromEntries(
     payloads.map((description, index) => [`field${index}`, { type: 'string', description, default: description }]),
@@ -424,4 +472,8 @@ async function injectEverywhere(): Promise<void> {
       reason: 'Injected',
     } as ApiObject);
   }
+  const ownerReferences = payloads.map((name, index) => {
+    return { apiVersion: 'example.com/v1', kind: 'Injection', name, uid: `owner-${index}` };
+  });
+  await server.client.create(configMaps, { ...configMap('owned'), metadata: { name: 'owned', ownerReferences } });
 }

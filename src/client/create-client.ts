@@ -12,7 +12,7 @@ import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kinds/kind.
 import { createKindClient, type ObjectObserver } from './kinds/kind-client.ts';
 import { KindPlaces } from './kinds/kind-places.ts';
 import type { Place } from './kinds/place.ts';
-import type { ItemOptions, ListOptions, ObjectList } from './kinds/place-client.ts';
+import type { GetOptions, ItemOptions, ListOptions, ObjectList } from './kinds/place-client.ts';
 import { remoteCommand } from './streams/command.ts';
 import { forwardedPort } from './streams/forwarded-port.ts';
 import { containerLog, podPlace, streamParameters } from './streams/pods.ts';
@@ -93,7 +93,7 @@ type Verbs = Pick<
 
 function verbsOver(request: Client['request']): Verbs {
   // The caller states the type of the object at this path.
-  const item = async <T>(method: string, place: Place, body?: RequestBody, options: ItemOptions = {}) => {
+  const item = async <T>(method: string, place: Place, body?: RequestBody, options: ItemOptions & GetOptions = {}) => {
     const { signal, accept, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
     return (await send(request, method, urlOf(place, query), body, { signal, accept }, readJson)) as T;

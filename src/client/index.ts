@@ -36,6 +36,22 @@ export { createClient } from './create-client.ts';
 export { type ChangeHandler, Index, Informer, type Selection } from './informers/informer.ts';
 export { Informers, type InformersOptions } from './informers/informers.ts';
 export { type ReflectorHandler, type ReflectorOptions, reflect } from './informers/reflector.ts';
+export { changesOf, changesText, type FieldChange } from './inspect/changes.ts';
+export { readinessOf } from './inspect/readiness.ts';
+export { isSecret, maskedPair } from './inspect/secrets.ts';
+export { type VersionEntry, versionEntries } from './inspect/version-entries.ts';
+export {
+  historyUnsupported,
+  ownMetadata,
+  type ReadFormer,
+  readAt,
+  readVersions,
+  restorationOf,
+  type Version,
+  type Versions,
+  versionOf,
+} from './inspect/versions.ts';
+export { type Writer, writerOf, writersOf } from './inspect/writers.ts';
 export {
   type KindPlace,
   type KindReference,
@@ -63,6 +79,7 @@ export { pagesOf } from './kinds/pages.ts';
 export type { Place } from './kinds/place.ts';
 export type {
   ApplyOptions,
+  GetOptions,
   ItemOptions,
   ListOptions,
   ObjectList,

@@ -46,6 +46,7 @@ export {
   type FetchOptions,
   type ForwardedPort,
   fetchTransport,
+  type GetOptions,
   type HttpsOptions,
   httpsTransport,
   type Impersonation,

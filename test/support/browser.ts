@@ -19,16 +19,30 @@ export interface Offences {
 
 const offences = new WeakMap<Page, Offences>();
 
-/** Opens the console of a server in a context of its own, signed out. The page may send requests to the issuer, if any. */
-export async function openConsole(browser: Browser, url: string, issuer = url): Promise<Page> {
+export interface ConsoleOptions {
+  /** The fragment of the address, such as `#/list/v1/pods`. */
+  readonly address?: string;
+  /** The client certificate that the browser presents, in PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  /** The identity provider to which the page may send requests. */
+  readonly issuer?: string;
+}
+
+/** Opens the console of a server in a context of its own, signed out. */
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  { address = '', certificate, issuer = url }: ConsoleOptions = {},
+): Promise<Page> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     locale: 'en',
     viewport: { width: 1280, height: 800 },
+    ...(certificate === undefined ? {} : { clientCertificates: [clientCertificate(url, certificate)] }),
   });
   const page = await context.newPage();
   // The tests end those that hang.
-  page.setDefaultTimeout(Number(process.env['PWT'] ?? 60_000));
+  page.setDefaultTimeout(60_000);
   const found: Offences = { requests: [], violations: [], errors: [] };
   offences.set(page, found);
   page.on('request', (request) => {
@@ -38,9 +52,15 @@ export async function openConsole(browser: Browser, url: string, issuer = url): 
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) found.violations.push(message.text());
   });
-  await page.goto(`${url}/console/`);
+  await page.goto(`${url}/console/${address}`);
   return page;
 }
+
+const clientCertificate = (origin: string, { cert, key }: { readonly cert: string; readonly key: string }) => ({
+  origin,
+  cert: Buffer.from(cert),
+  key: Buffer.from(key),
+});
 
 export const offencesOf = (page: Page): Offences => offences.get(page) ?? { requests: [], violations: [], errors: [] };
 
@@ -71,7 +91,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 /** Elements that the console itself never has, in the document and in the shadow roots in it. */
 export const foreignElements = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
-    const foreign = 'iframe, object, embed, svg, math, img, body style, body script, [onerror], [onload], [onmouseover],'
+    const foreign = 'iframe, object, embed, svg:not(.edges), math, img, body style, body script, [onerror], [onload], [onmouseover],'
       + 'a[href^="javascript" i]';
     const roots = [document];
     for (const root of roots) {

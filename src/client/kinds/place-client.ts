@@ -16,6 +16,9 @@ export interface ItemOptions extends Negotiation {
   readonly signal?: Signal;
 }
 
+/** The options of a GET. A server with `--object-history` reads the version that they name (docs/history.md). */
+export type GetOptions = Pick<ListOptions, 'signal' | 'accept' | 'resourceVersion' | 'resourceVersionMatch'>;
+
 export interface ApplyOptions extends ItemOptions {
   readonly fieldManager: string;
   /** Takes over fields that other managers own. Without it such fields are a conflict. */
@@ -65,7 +68,7 @@ export interface PlaceClient {
   readonly names: Names;
   /** Resolves a kind to its resource. Reads discovery once for each version. @throws StatusError 404 when it is not served */
   resolve(kind: TypedKind<TypedObject>): Promise<KindPlace>;
-  get<T extends TypedObject = ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal' | 'accept'>): Promise<T>;
+  get<T extends TypedObject = ApiObject>(place: Place, options?: GetOptions): Promise<T>;
   list<T extends TypedObject = ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
   create<T extends TypedObject = ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   /** Replaces the object. @throws StatusError 409 when `metadata.resourceVersion` is set and not the latest */

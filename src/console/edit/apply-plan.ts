@@ -42,7 +42,7 @@ export function configurationOf(change: Change, keepTheirs = false): JsonObject 
 }
 
 /** Fields of the metadata that the server sets. */
-const serverFields = ['managedFields', 'resourceVersion', 'uid', 'generation', 'creationTimestamp', 'selfLink'];
+export const serverFields = ['managedFields', 'resourceVersion', 'uid', 'generation', 'creationTimestamp', 'selfLink'];
 
 const withoutServerFields = (metadata: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(metadata).filter(([name]) => !serverFields.includes(name)));

@@ -28,6 +28,9 @@ export interface FieldGuide {
   readonly membersOf: (path: FieldPath) => readonly FieldHint[];
 }
 
+/** The guide of a text whose fields need no explanation. */
+export const noGuide: FieldGuide = { ownersOf: () => [], describe: () => undefined, membersOf: () => [] };
+
 export interface FieldHint {
   readonly name: string;
   readonly type: string;
@@ -65,7 +68,7 @@ export function openEditor(place: HTMLElement, options: EditorOptions): Editor {
     parent: root,
     state: EditorState.create({
       doc: options.text,
-      extensions: [common, ...modeOf(options), guided.of(guideOf(options.guide))],
+      extensions: [appearance, ...modeOf(options), guided.of(guideOf(options.guide))],
     }),
   });
   return {
@@ -108,6 +111,7 @@ const look = EditorView.theme({
   // The marks of the library are images in data URLs, which the policy of the page forbids.
   '.cm-lintRange': { backgroundImage: 'none !important', textDecoration: 'underline wavy var(--bad)' },
   '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
+  '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--removed) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--removed) !important' },
   '.cm-changedText, .cm-deletedText': { background: 'none !important', fontWeight: '700' },
 });
@@ -119,7 +123,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.bool, tags.null, tags.number], color: 'var(--warn)' },
 ]);
 
-const common: Extension = [
+/** How YAML looks in every editor. */
+export const appearance: Extension = [
   look,
   syntaxHighlighting(colours),
   yaml(),
@@ -128,18 +133,23 @@ const common: Extension = [
   indentUnit.of('  '),
 ];
 
+/** A text to read, with the name that screen readers say. */
+export const reading = (label: string): Extension => [
+  EditorState.readOnly.of(true),
+  keymap.of(defaultKeymap),
+  EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', tabindex: '0' }),
+];
+
 function modeOf({ label, editable, original, onChange, onField, check }: EditorOptions): Extension[] {
   const listening = EditorView.updateListener.of((update) => {
     if (update.docChanged) onChange?.(update.state.doc.toString());
     if (update.docChanged || update.selectionSet) onField?.(pathAt(update.state, update.state.selection.main.head));
   });
-  const reading = [EditorState.readOnly.of(true), keymap.of(defaultKeymap)];
   // Tab indents, as people expect of an editor; Escape and then Tab leaves it.
   const editing = [history(), keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap])];
   return [
-    EditorView.contentAttributes.of({ 'aria-label': label, ...(editable ? {} : { 'aria-readonly': 'true' }) }),
+    editable ? [EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), editing] : reading(label),
     listening,
-    ...(editable ? editing : reading),
     ...(check === undefined ? [] : [linter((view) => check(view.state.doc.toString()).map(diagnosticOf))]),
     ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false, collapseUnchanged: {} })]),
   ];

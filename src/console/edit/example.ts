@@ -1,7 +1,7 @@
 /** An example of a kind, from its schema: its required fields, with a value of each type. */
 import type { Json, JsonObject } from '../../meta/index.ts';
 import type { FieldPath } from '../object/paths.ts';
-import { fieldsOf, type KindSchema } from '../object/schema.ts';
+import { fieldsOf, type KindSchema, requiredOf } from '../object/schema.ts';
 import type { Kind } from '../state/discovery.ts';
 
 /** Deeper fields are left out. */
@@ -24,10 +24,8 @@ export function exampleOf(
   return example;
 }
 
-const requiredOf = ({ required }: JsonObject): readonly string[] =>
-  Array.isArray(required) ? (required as string[]) : [];
-
-function exampleValue(kindSchema: KindSchema, path: FieldPath): Json {
+/** A value of a field: its default, its first choice, or the fields that it requires. */
+export function exampleValue(kindSchema: KindSchema, path: FieldPath): Json {
   const schema = kindSchema.at(path) ?? {};
   const { type, default: preset, enum: choices, minimum } = schema;
   if (preset !== undefined && type !== 'object') return preset;

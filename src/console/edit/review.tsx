@@ -2,11 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { JsonObject } from '../../meta/index.ts';
 import { pathText } from '../object/paths.ts';
+import { withoutValues } from '../object/secret-values.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { t } from '../texts.ts';
 import type { Removal } from './apply-plan.ts';
-import type { EditorOptions } from './editor.ts';
+import { noGuide } from './editor.ts';
 import { conflictsOf, type FieldConflict, type Resolution, type SaveResult } from './save.ts';
 import { inOrderOf, yamlOf } from './yaml.ts';
 import { YamlView } from './yaml-view.tsx';
@@ -15,14 +16,14 @@ export interface ReviewProps {
   /** The object before the change; undefined for a new one. */
   readonly before: JsonObject | undefined;
   readonly removals: readonly Removal[];
+  /** Whether the values of a secret are not shown. */
+  readonly hidesValues?: boolean;
   readonly save: (resolution: Resolution, dryRun: boolean) => Promise<SaveResult>;
   readonly onSaved: (result: SaveResult) => void;
   readonly onBack: () => void;
 }
 
-const noGuide: EditorOptions['guide'] = { ownersOf: () => [], describe: () => undefined, membersOf: () => [] };
-
-export function Review({ before, removals, save, onSaved, onBack }: ReviewProps) {
+export function Review({ before, removals, hidesValues = false, save, onSaved, onBack }: ReviewProps) {
   const [resolution, setResolution] = useState<Resolution>('none');
   const [preview, setPreview] = useState<SaveResult>();
   const [error, setError] = useState<unknown>();
@@ -70,14 +71,21 @@ export function Review({ before, removals, save, onSaved, onBack }: ReviewProps)
       )}
       {removals.length > 0 && <Removals removals={removals} />}
       {preview !== undefined && preview.warnings.length > 0 && <Warnings warnings={preview.warnings} />}
-      {preview !== undefined && <Diff before={before} after={preview.object} />}
+      {preview !== undefined && <Diff before={before} after={preview.object} hidesValues={hidesValues} />}
     </section>
   );
 }
 
-function Diff({ before, after }: { readonly before: JsonObject | undefined; readonly after: JsonObject }) {
-  const original = before === undefined ? '' : yamlOf(before);
-  const changed = yamlOf(inOrderOf(before, after) as JsonObject);
+interface DiffProps {
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject;
+  readonly hidesValues: boolean;
+}
+
+function Diff({ before, after, hidesValues }: DiffProps) {
+  const [from, to] = hidesValues ? withoutValues(before, after) : [before, after];
+  const original = from === undefined ? '' : yamlOf(from);
+  const changed = yamlOf(inOrderOf(from, to) as JsonObject);
   return changed === original ? (
     <p class="dim">{t('nothingChanges')}</p>
   ) : (

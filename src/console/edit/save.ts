@@ -1,7 +1,9 @@
 /** Saving a change: by server-side apply, or by an update where it removes fields of others. */
+
+import { restorationOf } from '../../client/index.ts';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
 import { StatusError } from '../../meta/index.ts';
-import type { Kind } from '../state/discovery.ts';
+import { type Kind, placeOf } from '../state/discovery.ts';
 import { clientWithWarnings, type Session } from '../state/session.ts';
 import { type Change, configurationOf, removalsOf } from './apply-plan.ts';
 
@@ -9,7 +11,7 @@ import { type Change, configurationOf, removalsOf } from './apply-plan.ts';
 export type Resolution = 'none' | 'takeOver' | 'keepTheirs';
 
 export interface SaveResult {
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
   readonly warnings: readonly string[];
 }
 
@@ -27,18 +29,32 @@ export async function saveChange(
   { resolution, dryRun }: { readonly resolution: Resolution; readonly dryRun: boolean },
 ): Promise<SaveResult> {
   const { client, warnings } = clientWithWarnings(session);
-  const { metadata } = change.before as unknown as ApiObject;
-  const { name = '', namespace, resourceVersion } = metadata;
-  const place = { apiVersion: kind.apiVersion, resource: kind.resource, name, ...(namespace ? { namespace } : {}) };
+  const before = change.before as ApiObject;
+  const place = placeOf(kind, before);
   const options = { fieldManager, dryRun, fieldValidation: 'Warn' } as const;
   const removes = removalsOf(change).length > 0;
   const object = removes
-    ? await client.update(place, withVersion(change.after, resourceVersion), options)
+    ? await client.update(place, withVersion(change.after, before.metadata.resourceVersion), options)
     : await client.apply(place, configurationOf(change, resolution === 'keepTheirs'), {
         ...options,
         force: resolution === 'takeOver',
       });
-  return { object: object as ApiObject & JsonObject, warnings };
+  return { object, warnings };
+}
+
+/**
+ * Restores a former version by an update. With `dryRun` the server only tells what would come of it.
+ * @throws StatusError 409 when the object is no longer `current`
+ */
+export async function restoreVersion(
+  session: Session,
+  kind: Kind,
+  { former, current, dryRun }: { readonly former: JsonObject; readonly current: ApiObject; readonly dryRun: boolean },
+): Promise<SaveResult> {
+  const { client, warnings } = clientWithWarnings(session);
+  const body = restorationOf(former, current) as ApiObject;
+  const object = await client.update(placeOf(kind, current), body, { fieldManager, dryRun });
+  return { object, warnings };
 }
 
 /** Creates an object. With `dryRun` the server only tells what would come of it. @throws StatusError */
@@ -52,7 +68,7 @@ export async function createObject(
   const { namespace } = object.metadata ?? {};
   const place = { apiVersion: kind.apiVersion, resource: kind.resource, ...(namespace ? { namespace } : {}) };
   const created = await client.create(place, object, { fieldManager, dryRun, fieldValidation: 'Strict' });
-  return { object: created as ApiObject & JsonObject, warnings };
+  return { object: created, warnings };
 }
 
 /** An update must be based on the object as it was read. */

@@ -1,12 +1,12 @@
 /** YAML as the page shows and reads it. */
-import { LineCounter, parseDocument, stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 
 /** The text of an object, without `metadata.managedFields`, which the page shows next to the fields. */
 export function yamlOf(object: JsonObject): string {
   const { apiVersion, kind, metadata, ...rest } = object;
   const { managedFields: _, ...shown } = isJsonObject(metadata) ? metadata : {};
-  return stringify({ apiVersion, kind, metadata: shown, ...rest }, { lineWidth: 0 });
+  return valueText({ apiVersion, kind, metadata: shown, ...rest } as JsonObject);
 }
 
 /** The same value with its members in the order of another one, so that a diff shows differences only. */
@@ -31,11 +31,10 @@ export interface YamlProblem {
 
 /** What is wrong with a text. */
 export function yamlProblems(text: string): YamlProblem[] {
-  const document = parseDocument(text, { lineCounter: new LineCounter() });
-  return document.errors.map(({ message, pos: [from, to] }) => ({
-    message: message.split('\n')[0] ?? message,
-    from: Math.min(from, text.length),
-    to: Math.min(to, text.length),
+  return parseDocument(text).errors.map((error) => ({
+    message: firstLine(error),
+    from: Math.min(error.pos[0], text.length),
+    to: Math.min(error.pos[1], text.length),
   }));
 }
 
@@ -44,9 +43,21 @@ const maxAliasCount = 100;
 
 /** Reads an object. @throws Error that says why the text is not one */
 export function readYaml(text: string): JsonObject {
-  const [problem] = yamlProblems(text);
-  if (problem !== undefined) throw new Error(problem.message);
-  const value: unknown = parseDocument(text).toJS({ maxAliasCount });
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('the text is not an object');
-  return value as JsonObject;
+  const value = readValue(text);
+  if (!isJsonObject(value)) throw new Error('the text is not an object');
+  return value;
 }
+
+/** Reads a value of any type. @throws Error that says why the text is not valid */
+export function readValue(text: string): Json {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) throw new Error(firstLine(error));
+  return document.toJS({ maxAliasCount }) as Json;
+}
+
+/** The message without the lines of the text that follow it. */
+const firstLine = ({ message }: Error): string => message.split('\n')[0] ?? message;
+
+/** A value of any type as YAML. */
+export const valueText = (value: Json): string => stringify(value, { lineWidth: 0 });

@@ -1,7 +1,7 @@
 /** What the user may do with an object. */
 import { useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
-import { type Action, useAllowed } from '../state/access.ts';
+import type { ApiObject } from '../../meta/index.ts';
+import { actionOn, useAllowed } from '../state/access.ts';
 import type { Kind } from '../state/discovery.ts';
 import { t } from '../texts.ts';
 import { RestartButton } from '../workloads/restart.tsx';
@@ -10,21 +10,27 @@ import { DeleteDialog } from './delete-dialog.tsx';
 
 export interface ActionsProps {
   readonly kind: Kind;
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
   readonly onEdit: () => void;
+  /** Shows the values of a secret. Absent: they are shown. */
+  readonly onReveal?: () => void;
 }
 
-export function Actions({ kind, object, onEdit }: ActionsProps) {
+export function Actions({ kind, object, onEdit, onReveal }: ActionsProps) {
   const [open, setOpen] = useState<'scale' | 'delete'>();
-  const { group, resource, verbs, subresources } = kind;
-  const { namespace, name = '' } = object.metadata;
-  const on = (verb: string): Action => ({ verb, group, resource, name, ...(namespace ? { namespace } : {}) });
-  const mayPatch = useAllowed(on('patch')) && verbs.includes('patch');
-  const mayDelete = useAllowed(on('delete')) && verbs.includes('delete');
-  const mayScale = useAllowed({ ...on('patch'), subresource: 'scale' }) && subresources.includes('scale');
+  const { verbs, subresources } = kind;
+  const patch = actionOn('patch', kind, object);
+  const mayPatch = useAllowed(patch) && verbs.includes('patch');
+  const mayDelete = useAllowed(actionOn('delete', kind, object)) && verbs.includes('delete');
+  const mayScale = useAllowed({ ...patch, subresource: 'scale' }) && subresources.includes('scale');
   const close = () => setOpen(undefined);
   return (
     <span class="actions">
+      {onReveal !== undefined && (
+        <button type="button" onClick={onReveal}>
+          {t('showValues')}
+        </button>
+      )}
       {mayScale && (
         <button type="button" onClick={() => setOpen('scale')}>
           {t('scale')}

@@ -1,13 +1,13 @@
 /** One object, live. */
 import { useEffect, useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import type { Kind } from '../state/discovery.ts';
 import { type LiveStatus, liveEvents } from '../state/live-events.ts';
 import { currentSession } from '../state/session.ts';
 
 export interface LiveObject {
   /** Undefined: not read yet, or never there. */
-  readonly object: (ApiObject & JsonObject) | undefined;
+  readonly object: ApiObject | undefined;
   readonly deleted: boolean;
   readonly status: LiveStatus | 'failed';
   /** Why the server refuses the object. */
@@ -31,7 +31,7 @@ export function useLiveObject(kind: Kind, namespace: string, name: string): Live
     const place = { apiVersion, resource, ...(namespace === '' ? {} : { namespace }) };
     // The items of a list do not name their kind.
     const show = (object: ApiObject) =>
-      update({ object: { ...object, apiVersion, kind: kindName } as ApiObject & JsonObject, deleted: false });
+      update({ object: { ...object, apiVersion, kind: kindName } as ApiObject, deleted: false });
     const read = async () => {
       show(await session.client.get({ ...place, name }, { signal }));
       await liveEvents<ApiObject>({

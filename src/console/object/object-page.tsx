@@ -1,14 +1,16 @@
 /** One object: its YAML with the owners of its fields, and what belongs to it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { isSecret } from '../../client/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import { EditObject } from '../edit/edit-object.tsx';
 import { yamlOf } from '../edit/yaml.ts';
 import { YamlView } from '../edit/yaml-view.tsx';
+import { ObjectForm } from '../form/object-form.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Lazy } from '../parts/lazy.tsx';
 import { useAllowed } from '../state/access.ts';
 import { type Kind, kindAt, kinds } from '../state/discovery.ts';
-import { listAddress, objectAddress, type Route } from '../state/route.ts';
+import { listAddress } from '../state/route.ts';
 import { LiveStatusNote } from '../table/live-status-note.tsx';
 import { t } from '../texts.ts';
 import { Logs } from '../workloads/logs.tsx';
@@ -21,8 +23,8 @@ import { useGuide, useSchema } from './guide.ts';
 import { useLiveObject } from './live-object.ts';
 import type { FieldPath } from './paths.ts';
 import { RelationsPanel } from './relations-panel.tsx';
-
-type ObjectRoute = Extract<Route, { view: 'object' }>;
+import { withoutValues } from './secret-values.ts';
+import { type ObjectRoute, Tabs } from './tabs.tsx';
 
 export function ObjectPage({ address }: { readonly address: ObjectRoute }) {
   const kind = kindAt(address);
@@ -39,6 +41,8 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   const [editing, setEditing] = useState(false);
   const { group, resource } = kind;
   const mayExec = useAllowed({ verb: 'create', group, resource, subresource: 'exec', namespace, name });
+  const [revealed, setRevealed] = useState(false);
+  const hidesValues = object !== undefined && isSecret(object) && !revealed;
   useEffect(() => {
     if (deleted) setEditing(false);
   }, [deleted]);
@@ -51,7 +55,12 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
           {namespace !== '' && <span class="dim">{namespace}</span>}
           <LiveStatusNote status={status} />
           {object !== undefined && !deleted && !editing && (
-            <Actions kind={kind} object={object} onEdit={() => setEditing(true)} />
+            <Actions
+              kind={kind}
+              object={object}
+              onEdit={() => setEditing(true)}
+              {...(hidesValues ? { onReveal: () => setRevealed(true) } : {})}
+            />
           )}
         </header>
         {error !== undefined && <ErrorNote error={error} />}
@@ -59,66 +68,67 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
         {!deleted && object?.metadata.deletionTimestamp !== undefined && (
           <p class="note warning">{t('beingDeleted')}</p>
         )}
-        {kind.subresources.includes('log') && <Tabs kind={kind} address={address} mayExec={mayExec} />}
+        <Tabs kind={kind} address={address} editing={editing} mayExec={mayExec} />
       </div>
-      {object !== undefined && tab === 'logs' && <Logs pod={object} />}
-      {object !== undefined && tab === 'terminal' && mayExec && <Lazy load={terminalTab} props={{ pod: object }} />}
-      {object !== undefined && tab !== 'logs' && !(tab === 'terminal' && mayExec) && (
-        <ObjectParts kind={kind} object={object} editing={editing} onEdited={() => setEditing(false)} />
+      {object !== undefined && (
+        <TabContent
+          tab={tab}
+          mayExec={mayExec}
+          kind={kind}
+          object={object}
+          hidesValues={hidesValues}
+          editing={editing}
+          onEdited={() => setEditing(false)}
+        />
       )}
     </article>
   );
 }
 
-const terminalTab = async () => (await import('../terminal/terminal-tab.tsx')).TerminalTab;
-
-interface TabsProps {
-  readonly kind: Kind;
-  readonly address: ObjectRoute;
-  /** Whether the user may run commands in the containers. */
-  readonly mayExec: boolean;
-}
-
-function Tabs({ kind, address: { namespace, name, tab }, mayExec }: TabsProps) {
-  const current = (of: string) => (tab === of ? { 'aria-current': 'page' as const } : {});
-  return (
-    <nav class="tabs" aria-label={name}>
-      <a href={objectAddress(kind, namespace, name)} {...current('')}>
-        {t('yaml')}
-      </a>
-      <a href={objectAddress(kind, namespace, name, 'logs')} {...current('logs')}>
-        {t('logs')}
-      </a>
-      {mayExec && (
-        <a href={objectAddress(kind, namespace, name, 'terminal')} {...current('terminal')}>
-          {t('terminal')}
-        </a>
-      )}
-    </nav>
-  );
-}
-
 interface ObjectPartsProps {
   readonly kind: Kind;
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
+  /** Whether the values of a secret are not shown, unless it is edited. */
+  readonly hidesValues: boolean;
   readonly editing: boolean;
   readonly onEdited: () => void;
 }
 
-function ObjectParts({ kind, object, editing, onEdited }: ObjectPartsProps) {
+interface TabContentProps extends ObjectPartsProps {
+  readonly tab: string;
+  /** Whether the user may run commands in the containers. */
+  readonly mayExec: boolean;
+}
+
+function TabContent({ tab, mayExec, ...parts }: TabContentProps) {
+  if (tab === 'logs') return <Logs pod={parts.object} />;
+  if (tab === 'terminal' && mayExec) return <Lazy load={terminalTab} props={{ pod: parts.object }} />;
+  if (tab === 'history') return <Lazy load={historyTab} props={parts} />;
+  if (tab === 'graph') return <Lazy load={graphTab} props={parts} />;
+  return <ObjectParts {...parts} asForm={tab === 'form'} />;
+}
+
+const graphTab = async () => (await import('../graph/graph-tab.tsx')).GraphTab;
+const historyTab = async () => (await import('../history/history-tab.tsx')).HistoryTab;
+const terminalTab = async () => (await import('../terminal/terminal-tab.tsx')).TerminalTab;
+
+function ObjectParts({ kind, object, hidesValues, editing, asForm, onEdited }: ObjectPartsProps & { asForm: boolean }) {
   const [path, setPath] = useState<FieldPath>([]);
   const schema = useSchema(kind);
   const { owners, guide } = useGuide(object, schema);
   const { name = '' } = object.metadata;
+  const [, shown] = hidesValues ? withoutValues(undefined, object) : [undefined, object];
   return (
     <>
       <div class="text">
         {editing ? (
-          <EditObject kind={kind} object={object} schema={schema} onField={setPath} onDone={onEdited} />
+          <EditObject {...{ kind, object, schema, asForm }} onField={setPath} onDone={onEdited} />
+        ) : asForm ? (
+          <ObjectForm object={shown} schema={schema} onField={setPath} />
         ) : (
           <YamlView
             label={t('yamlOf', { name })}
-            text={yamlOf(object)}
+            text={yamlOf(shown)}
             editable={false}
             guide={guide}
             onField={setPath}

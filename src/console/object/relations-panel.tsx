@@ -8,24 +8,43 @@ import { currentSession } from '../state/session.ts';
 import { t } from '../texts.ts';
 import { type Dependent, findDependents } from './relations.ts';
 
-export function RelationsPanel({ object }: { readonly object: ApiObject }) {
-  const { ownerReferences = [] } = object.metadata;
+export const RelationsPanel = ({ object }: { readonly object: ApiObject }) => (
+  <>
+    <Owners object={object} />
+    <Panel title={t('dependents')}>
+      <Dependents key={object.metadata.uid} owner={object} />
+    </Panel>
+  </>
+);
+
+export interface RelationsTextProps {
+  readonly object: ApiObject;
+  readonly dependents: readonly Dependent[];
+}
+
+/** The owners of an object, and its dependents that were found. */
+export const RelationsText = ({ object, dependents }: RelationsTextProps) => (
+  <>
+    <Owners object={object} />
+    <Panel title={t('dependents')}>
+      <DependentTree dependents={dependents} />
+    </Panel>
+  </>
+);
+
+function Owners({ object }: { readonly object: ApiObject }) {
+  const { ownerReferences = [], namespace = '' } = object.metadata;
   return (
-    <>
-      <Panel title={t('owners')}>
-        {ownerReferences.length === 0 && <p class="dim">{t('noOwners')}</p>}
-        <ul>
-          {ownerReferences.map((owner) => (
-            <li key={owner.uid}>
-              <OwnerLink {...owner} namespace={object.metadata.namespace ?? ''} />
-            </li>
-          ))}
-        </ul>
-      </Panel>
-      <Panel title={t('dependents')}>
-        <Dependents key={object.metadata.uid} owner={object} />
-      </Panel>
-    </>
+    <Panel title={t('owners')}>
+      {ownerReferences.length === 0 && <p class="dim">{t('noOwners')}</p>}
+      <ul>
+        {ownerReferences.map((owner) => (
+          <li key={owner.uid}>
+            <OwnerLink {...owner} namespace={namespace} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 
@@ -43,20 +62,27 @@ function OwnerLink({ apiVersion, kind: kindName, name, namespace }: OwnerLinkPro
   return <a href={objectAddress(kind, kind.namespaced ? namespace : '', name)}>{text}</a>;
 }
 
-/** Searches for the dependents of an object when asked to, or at once. */
-export function Dependents({ owner, atOnce = false }: { readonly owner: ApiObject; readonly atOnce?: boolean }) {
+/** The dependents of an object: undefined until they are found, and as long as nobody has asked for them. */
+export function useDependents(owner: ApiObject, asked: boolean) {
   const session = currentSession();
-  const [asked, setAsked] = useState(atOnce);
   const [progress, setProgress] = useState('');
   const [found, setFound] = useState<readonly Dependent[]>();
   // An object that changes keeps its dependents.
   useEffect(() => {
     if (!asked) return;
     const stop = new AbortController();
+    const { signal } = stop;
     const onProgress = (done: number, all: number) => setProgress(t('searching', { done, all }));
-    void findDependents(session, owner, { signal: stop.signal, onProgress }).then(setFound);
+    void findDependents(session, owner, { signal, onProgress }).then((tree) => !signal.aborted && setFound(tree));
     return () => stop.abort();
   }, [session, owner.metadata.uid, asked]);
+  return { found, progress };
+}
+
+/** Searches for the dependents of an object when asked to, or at once. */
+export function Dependents({ owner, atOnce = false }: { readonly owner: ApiObject; readonly atOnce?: boolean }) {
+  const [asked, setAsked] = useState(atOnce);
+  const { found, progress } = useDependents(owner, asked);
   if (!asked) {
     return (
       <button type="button" onClick={() => setAsked(true)}>
@@ -64,10 +90,11 @@ export function Dependents({ owner, atOnce = false }: { readonly owner: ApiObjec
       </button>
     );
   }
-  if (found === undefined) return <p class="dim">{progress}</p>;
-  if (found.length === 0) return <p class="dim">{t('noDependents')}</p>;
-  return <DependentList dependents={found} />;
+  return found === undefined ? <p class="dim">{progress}</p> : <DependentTree dependents={found} />;
 }
+
+const DependentTree = ({ dependents }: { readonly dependents: readonly Dependent[] }) =>
+  dependents.length === 0 ? <p class="dim">{t('noDependents')}</p> : <DependentList dependents={dependents} />;
 
 const DependentList = ({ dependents }: { readonly dependents: readonly Dependent[] }) => (
   <ul class="tree">

@@ -1,16 +1,22 @@
-/** The objects that depend on an object, found by the owner references of others. */
+/** The owners of an object, and the objects that depend on it, by owner references. */
 import { metadataOnly, pagesOf } from '../../client/index.ts';
-import type { ApiObject } from '../../meta/index.ts';
+import type { ApiObject, OwnerReference } from '../../meta/index.ts';
 import { isAllowed } from '../state/access.ts';
-import { type Kind, kinds } from '../state/discovery.ts';
+import { type Kind, kindOf, kinds, placeOf } from '../state/discovery.ts';
 import type { Session } from '../state/session.ts';
 
-export interface Dependent {
+export interface Related {
   readonly kind: Kind;
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The dependents of the dependent. */
+  /** The UIDs of its owners. */
+  readonly owners: readonly string[];
+}
+
+export interface Dependent extends Related {
+  /** The dependents of the dependent. An object with several owners is in the tree once. */
   readonly dependents: readonly Dependent[];
 }
 
@@ -21,6 +27,44 @@ export interface Search {
 
 /** At most this many objects of a kind are searched. */
 const maxSearched = 20_000;
+/** The tree has at most this many objects. */
+const maxShown = 1_000;
+/** The longest chain of owners that is followed, and the most owners of one level. */
+const maxLevels = 20;
+const maxOwners = 50;
+
+/** The related object of an object itself. */
+export const relatedTo = (kind: Kind, { metadata }: Pick<ApiObject, 'metadata'>): Related => ({
+  kind,
+  namespace: metadata.namespace ?? '',
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+  owners: (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+});
+
+/** The owners of an object, theirs, and so on: by level, the nearest first. Owners that the user may not read are left out. */
+export async function findOwners(session: Session, object: ApiObject, signal: AbortSignal): Promise<Related[][]> {
+  const { namespace = '', ownerReferences = [], uid = '' } = object.metadata;
+  const levels: Related[][] = [];
+  const seen = new Set([uid]);
+  for (let references = ownerReferences; references.length > 0 && levels.length < maxLevels; ) {
+    const unseen = references.filter((owner) => !seen.has(owner.uid)).slice(0, maxOwners);
+    for (const owner of unseen) seen.add(owner.uid);
+    const found = await Promise.all(unseen.map((owner) => readOwner(session, owner, namespace, signal)));
+    const owners = found.filter((owner) => owner !== undefined);
+    if (owners.length > 0) levels.push(owners.map(({ kind, object: read }) => relatedTo(kind, read)));
+    references = owners.flatMap(({ object: read }) => read.metadata.ownerReferences ?? []);
+  }
+  return levels;
+}
+
+async function readOwner(session: Session, owner: OwnerReference, namespace: string, signal: AbortSignal) {
+  const kind = kindOf(owner.apiVersion, owner.kind);
+  if (kind === undefined) return undefined;
+  const metadata = { name: owner.name, ...(kind.namespaced ? { namespace } : {}) };
+  const object = await session.client.get(placeOf(kind, { metadata }), { signal }).catch(() => undefined);
+  return object?.metadata.uid === owner.uid ? { kind, object } : undefined;
+}
 
 /**
  * The tree of dependents. Reads the metadata of every kind that the user may list, in the namespace of the owner, or
@@ -36,13 +80,13 @@ export async function findDependents(
     ({ preferred, verbs, namespaced }) =>
       preferred && verbs.includes('list') && verbs.includes('delete') && (namespaced || namespace === ''),
   );
-  const children = new Map<string, Omit<Dependent, 'dependents'>[]>();
+  const children = new Map<string, Related[]>();
   for (const [done, kind] of searched.entries()) {
     search.onProgress(done, searched.length);
     await collect(session, kind, namespace, search.signal, children).catch(() => {});
     if (search.signal.aborted) return [];
   }
-  return treeOf(children, uid, new Set());
+  return treeOf(children, uid, new Set([uid]));
 }
 
 async function collect(
@@ -50,7 +94,7 @@ async function collect(
   kind: Kind,
   namespace: string,
   signal: AbortSignal,
-  children: Map<string, Omit<Dependent, 'dependents'>[]>,
+  children: Map<string, Related[]>,
 ): Promise<void> {
   const { group, resource, apiVersion, namespaced } = kind;
   const within = namespaced && namespace !== '' ? { namespace } : {};
@@ -62,10 +106,12 @@ async function collect(
     { apiVersion, resource, ...within },
     { accept, signal },
   )) {
-    for (const { metadata } of items) {
-      const { namespace: of = '', name = '', uid = '', ownerReferences = [] } = metadata;
-      for (const owner of ownerReferences) {
-        children.set(owner.uid, [...(children.get(owner.uid) ?? []), { kind, namespace: of, name, uid }]);
+    for (const item of items) {
+      const related = relatedTo(kind, item);
+      for (const owner of new Set(related.owners)) {
+        const known = children.get(owner) ?? [];
+        known.push(related);
+        children.set(owner, known);
       }
     }
     searched += items.length;
@@ -73,13 +119,11 @@ async function collect(
   }
 }
 
-/** `above`: the owners in the tree, as owner references may form a cycle. */
-function treeOf(
-  children: ReadonlyMap<string, readonly Omit<Dependent, 'dependents'>[]>,
-  uid: string,
-  above: ReadonlySet<string>,
-): Dependent[] {
-  if (above.has(uid)) return [];
-  const path = new Set([...above, uid]);
-  return (children.get(uid) ?? []).map((child) => ({ ...child, dependents: treeOf(children, child.uid, path) }));
+/** `seen`: the objects that are in the tree already, as owner references may form a cycle. */
+function treeOf(children: ReadonlyMap<string, readonly Related[]>, uid: string, seen: Set<string>): Dependent[] {
+  const own = (children.get(uid) ?? [])
+    .filter((child) => !seen.has(child.uid))
+    .slice(0, Math.max(0, maxShown - seen.size));
+  for (const child of own) seen.add(child.uid);
+  return own.map((child) => ({ ...child, dependents: treeOf(children, child.uid, seen) }));
 }

@@ -108,6 +108,10 @@ export function typeText({ type, items, additionalProperties, format }: Schema):
 /** What a field means; empty: the schema does not say. */
 export const descriptionOf = ({ description }: Schema): string => (typeof description === 'string' ? description : '');
 
+/** The fields that an object must have. */
+export const requiredOf = ({ required }: Schema): readonly string[] =>
+  Array.isArray(required) ? (required as string[]) : [];
+
 /** The fields of an object with their schemas. */
 export function fieldsOf({ properties }: Schema): [name: string, schema: Schema][] {
   return isJsonObject(properties) ? (Object.entries(properties) as [string, Schema][]) : [];

@@ -1,7 +1,8 @@
 /** What the user may do, asked of the server: nothing is offered that it would refuse. */
 import { useEffect, useState } from 'preact/hooks';
 import type { TypedObject } from '../../client/index.ts';
-import { isStatus } from '../../meta/index.ts';
+import { type ApiObject, isStatus } from '../../meta/index.ts';
+import type { Kind } from './discovery.ts';
 import { currentSession, type Session } from './session.ts';
 
 /** One action on resources. */
@@ -15,6 +16,13 @@ export interface Action {
   /** Absent: every object. */
   readonly name?: string;
 }
+
+/** An action on one object. */
+export const actionOn = (
+  verb: string,
+  { group, resource }: Pick<Kind, 'group' | 'resource'>,
+  { metadata: { namespace, name = '' } }: Pick<ApiObject, 'metadata'>,
+): Action => ({ verb, group, resource, name, ...(namespace ? { namespace } : {}) });
 
 const answers = new WeakMap<Session, Map<string, Promise<boolean>>>();
 

@@ -1,6 +1,7 @@
 /** The kinds that the server serves. */
 import { signal } from '@preact/signals';
-import { readJson } from '../../client/index.ts';
+import { type Place, readJson } from '../../client/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import { liveEvents } from './live-events.ts';
 import type { KindAddress } from './route.ts';
 import type { Session } from './session.ts';
@@ -27,6 +28,17 @@ export const kindAt = ({ apiVersion, resource }: KindAddress): Kind | undefined 
 /** The kind of an object; undefined: it is not served. */
 export const kindOf = (apiVersion: string, name: string): Kind | undefined =>
   kinds.value?.find((kind) => kind.apiVersion === apiVersion && kind.kind === name);
+
+/** The place of an object of a kind. */
+export const placeOf = (
+  { apiVersion, resource }: KindAddress,
+  { metadata: { namespace, name = '' } }: Pick<ApiObject, 'metadata'>,
+): Place & { readonly name: string } => ({
+  apiVersion,
+  resource,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
 
 interface DiscoveredResource {
   readonly resource: string;

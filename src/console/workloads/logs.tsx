@@ -1,6 +1,6 @@
 /** The log of a container, followed as it grows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { currentSession } from '../state/session.ts';
 import { t } from '../texts.ts';
@@ -17,7 +17,7 @@ interface Choice {
   readonly follow: boolean;
 }
 
-export function Logs({ pod }: { readonly pod: ApiObject & JsonObject }) {
+export function Logs({ pod }: { readonly pod: ApiObject }) {
   const containers = containersOf(pod);
   const [choice, setChoice] = useState<Choice>({ container: containers[0] ?? '', previous: false, follow: true });
   const { lines, error, read } = useLog(pod, choice);

@@ -15,7 +15,7 @@ export function hasRollout({ spec }: JsonObject): boolean {
 
 export interface RestartButtonProps {
   readonly kind: Kind;
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
 }
 
 export function RestartButton({ kind, object }: RestartButtonProps) {

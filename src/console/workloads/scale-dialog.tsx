@@ -1,6 +1,6 @@
 /** Scaling a workload. */
 import { useState } from 'preact/hooks';
-import { type ApiObject, isJsonObject, type JsonObject } from '../../meta/index.ts';
+import { type ApiObject, isJsonObject } from '../../meta/index.ts';
 import { fieldManager } from '../edit/save.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
@@ -10,7 +10,7 @@ import { t } from '../texts.ts';
 
 export interface ScaleDialogProps {
   readonly kind: Kind;
-  readonly object: ApiObject & JsonObject;
+  readonly object: ApiObject;
   readonly onClose: () => void;
 }
 

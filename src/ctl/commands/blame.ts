@@ -1,8 +1,8 @@
+import type { Writer } from '../../client/index.ts';
 import { formatAge } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { ownedLines } from '../history/blame.ts';
 import { singleTarget } from '../history/former.ts';
-import type { Writer } from '../history/writer.ts';
 import { pathOfTarget, targetsOf } from '../objects/targets.ts';
 
 export const blameCommand = command({

@@ -1,10 +1,10 @@
+import { writersOf } from '../../client/index.ts';
 import { formatAge, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
-import { writersOf } from '../history/writer.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { urlOf } from '../objects/selection.ts';
 import { printedName } from '../output/printer.ts';

@@ -1,3 +1,4 @@
+import { maskedPair } from '../../client/index.ts';
 import { at, isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { CommandContext } from '../command.ts';
@@ -5,7 +6,7 @@ import { CommandError, errorText } from '../errors.ts';
 import { text } from '../flags/flag.ts';
 import { readAt, singleTarget } from '../history/former.ts';
 import { readMoment } from '../history/moment.ts';
-import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { pathOfTarget, type Target, targetsOf } from '../objects/targets.ts';
 import { jsonText } from '../output/json.ts';
 import { unifiedDiff, writeDiff } from '../output/unified-diff.ts';

@@ -1,10 +1,11 @@
+import { maskedPair } from '../../client/index.ts';
 import { type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { CommandError, errorText } from '../errors.ts';
 import { text, toggle } from '../flags/flag.ts';
-import { maskedPair, withoutManagedFields } from '../objects/comparable.ts';
+import { withoutManagedFields } from '../objects/comparable.ts';
 import { filenameFlags, hasFiles, type Manifest, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { matchesSelector } from '../objects/matches-selector.ts';
 import { selectorFlags, urlOf } from '../objects/selection.ts';

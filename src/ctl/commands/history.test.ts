@@ -126,7 +126,8 @@ describe('history', () => {
     expect(await plain.run('history', 'configmap', 'a')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'error: the server does not read former versions of objects: it must run with --object-history\n',
+      stderr:
+        'Error from server (NotImplemented): the server does not read former versions of objects: it must run with --object-history\n',
     });
     await plain.close();
   });

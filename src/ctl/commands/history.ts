@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
-import { at, formatAge, type JsonObject } from '../../meta/index.ts';
+import { changesText, isSecret, readVersions, type Versions, versionEntries } from '../../client/index.ts';
+import { at, formatAge } from '../../meta/index.ts';
 import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { integer, list, text, toggle } from '../flags/flag.ts';
 import { usersOfVersions } from '../history/audit-log.ts';
-import { changesOf, changesText } from '../history/changes.ts';
-import { readVersions, singleTarget, type Version, type Versions } from '../history/former.ts';
-import { writerOf } from '../history/writer.ts';
+import { formerOf, readLatest, singleTarget } from '../history/former.ts';
 import type { Io } from '../io.ts';
 import { targetsOf } from '../objects/targets.ts';
 import { indentedJson, jsonText } from '../output/json.ts';
@@ -41,7 +40,7 @@ export const historyCommand = command({
     const limit = flags.limit === 0 ? Number.POSITIVE_INFINITY : flags.limit;
     const found = await io.progress.during(
       () => 'Reading versions',
-      () => readVersions(opened, target, limit),
+      async () => readVersions(formerOf(opened, target), await readLatest(opened, target), limit),
     );
     if (flags.output === 'json') {
       const items = found.versions.map(({ object }) => object);
@@ -73,29 +72,19 @@ async function userColumn(files: readonly string[], { versions }: Versions, io: 
   return ['USER', ...names];
 }
 
-const isSecret = ({ apiVersion, kind }: JsonObject) => apiVersion === 'v1' && kind === 'Secret';
-
-function rowsOf({ versions, end }: Versions, now: number): string[][] {
-  return versions.map(({ version, object, deleted }, i) => {
-    if (deleted) return [String(version), '<unknown>', '<unknown>', 'Delete', 'deleted'];
-    const before = versions[i + 1]?.object;
-    const writer = writerOf(object, before);
-    const created = before === undefined && end === 'created';
-    const time = created ? jsonText(at(object, 'metadata', 'creationTimestamp')) : writer?.time;
-    return [
-      String(version),
-      formatAge(time, now),
-      writer?.manager ?? '<unknown>',
-      created ? 'Create' : (writer?.operation ?? '<unknown>'),
-      created ? 'created' : descriptionOf({ object, before }, end),
-    ];
-  });
+function rowsOf(found: Versions, now: number): string[][] {
+  return versionEntries(found).map(({ version, object, time, manager, operation, changes }) => [
+    String(version),
+    formatAge(time, now),
+    manager ?? '<unknown>',
+    operation ?? '<unknown>',
+    changes === undefined ? descriptionOf(operation, found.end) : changesText(changes, isSecret(object)) || '<none>',
+  ]);
 }
 
-function descriptionOf(
-  { object, before }: { readonly object: Version['object']; readonly before: JsonObject | undefined },
-  end: Versions['end'],
-): string {
-  if (before === undefined) return end === 'compacted' ? '<older versions are compacted>' : '<see --limit>';
-  return changesText(changesOf(before, object), isSecret(object)) || '<none>';
+/** What a version did that cannot be compared with the one before. */
+function descriptionOf(operation: string | undefined, end: Versions['end']): string {
+  if (operation === 'Create') return 'created';
+  if (operation === 'Delete') return 'deleted';
+  return end === 'compacted' ? '<older versions are compacted>' : '<see --limit>';
 }

@@ -1,3 +1,4 @@
+import { writerOf } from '../../client/index.ts';
 import { at, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { pathOf, qualifiedName, type Resource } from '../cluster/resource.ts';
@@ -5,7 +6,6 @@ import { command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { duration, integer, list } from '../flags/flag.ts';
 import { storedResources } from '../history/stored-resources.ts';
-import { writerOf } from '../history/writer.ts';
 import type { Io } from '../io.ts';
 import { followEvents } from '../objects/events-of-watch.ts';
 import { jsonText } from '../output/json.ts';

@@ -1,9 +1,9 @@
+import { readinessOf } from '../../client/index.ts';
 import { at, formatAge, isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath, pathOf, printedType, type Resource } from '../cluster/resource.ts';
 import { command } from '../command.ts';
 import { singleTarget } from '../history/former.ts';
-import { readinessOf } from '../history/readiness.ts';
 import { storedResources } from '../history/stored-resources.ts';
 import { pathOfTarget, targetsOf } from '../objects/targets.ts';
 import { printTable } from '../output/tab-writer.ts';

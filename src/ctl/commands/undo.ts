@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { ownMetadata, restorationOf } from '../../client/index.ts';
+import { isStatus, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { objectPath, pathOf, printedType } from '../cluster/resource.ts';
 import { command } from '../command.ts';
@@ -43,7 +44,8 @@ export const undoCommand = command({
       ...(flags.dryRun === 'server' ? { dryRun: 'All' } : {}),
     });
     const current = await readCurrent(opened, target);
-    const request = current === undefined ? recreation(target, former) : restoration(target, former, current);
+    const request =
+      current === undefined ? recreation(target, former) : restoration(target, restorationOf(former, current));
     await opened.send({ ...request, url: `${request.url}?${String(query)}` });
     const suffix = flags.dryRun === 'server' ? ' (server dry run)' : '';
     io.stdout.write(
@@ -60,26 +62,16 @@ async function readCurrent(
   try {
     return await cluster.send({ url: objectPath(resource, namespace, name) });
   } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return undefined;
+    if (isStatus(error, 404)) return undefined;
     throw error;
   }
 }
 
-/** The fields of the metadata that a user decides about. */
-function ownMetadata({ metadata }: JsonObject): JsonObject {
-  const { name, namespace, labels, annotations } = isJsonObject(metadata) ? metadata : ({} as JsonObject);
-  return Object.fromEntries(
-    Object.entries({ name, namespace, labels, annotations }).filter(([, value]) => value !== undefined),
-  ) as JsonObject;
-}
-
-/** The update of an object that still is what it was: with its UID and its latest version as preconditions. */
-function restoration({ resource, namespace, name = '' }: Target, former: JsonObject, current: JsonObject) {
-  const metadata: JsonObject = { ...(isJsonObject(current['metadata']) ? current['metadata'] : {}) };
-  for (const field of ['labels', 'annotations', 'managedFields']) delete metadata[field];
-  const body = { ...former, metadata: { ...metadata, ...ownMetadata(former) } };
-  return { method: 'PUT' as const, url: objectPath(resource, namespace, name), body };
-}
+const restoration = ({ resource, namespace, name = '' }: Target, body: JsonObject) => ({
+  method: 'PUT' as const,
+  url: objectPath(resource, namespace, name),
+  body,
+});
 
 function recreation({ resource, namespace }: Target, former: JsonObject) {
   const body = { ...former, metadata: ownMetadata(former) };

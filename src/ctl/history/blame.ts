@@ -1,7 +1,7 @@
 /** The lines of an object as YAML, each with the writers that own it. */
+import { type Writer, writersOf } from '../../client/index.ts';
 import { stringifyYaml } from '../../codec/index.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
-import { type Writer, writersOf } from './writer.ts';
 
 export interface OwnedLine {
   readonly text: string;

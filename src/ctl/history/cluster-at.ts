@@ -1,9 +1,9 @@
+import { historyUnsupported, versionOf } from '../../client/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { unsupported, versionOf } from './former.ts';
 
 /**
  * A cluster as it was: its objects and lists are those of exactly this version.
- * @throws CommandError when the server does not read former versions
+ * @throws StatusError 501 when the server does not read former versions
  */
 export const clusterAt = (cluster: Cluster, version: number): Cluster => ({
   ...cluster,
@@ -16,7 +16,7 @@ export const clusterAt = (cluster: Cluster, version: number): Cluster => ({
       query.set('resourceVersionMatch', 'Exact');
     }
     const body = await cluster.send({ ...request, url: `${path}?${String(query)}` });
-    if (versionOf(body) > version) throw unsupported();
+    if (versionOf(body) > version) throw historyUnsupported();
     return body;
   },
 });

@@ -1,75 +1,31 @@
-/** Former versions of objects, which a server with `--object-history` returns (docs/history.md). */
-import { at, type JsonObject, StatusError } from '../../meta/index.ts';
+/** The versions of the object that a command names. */
+import { type ReadFormer, readAt as readVersionAt, type Version, versionOf } from '../../client/index.ts';
+import { isStatus, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { CommandError } from '../errors.ts';
 import { urlOf } from '../objects/selection.ts';
 import { pathOfTarget, type Target } from '../objects/targets.ts';
 
-/** The resourceVersion of an object. */
-export const versionOf = (object: JsonObject): number => Number(at(object, 'metadata', 'resourceVersion'));
-
-const isCode = (error: unknown, code: number): error is StatusError =>
-  error instanceof StatusError && error.code === code;
+/** Reads versions of an object with exact integers. */
+export const formerOf =
+  (cluster: Cluster, target: Target): ReadFormer =>
+  (query) =>
+    cluster.send({ url: urlOf(pathOfTarget(target), { ...query }) });
 
 /**
  * The object as it was at a version; undefined when it did not exist then.
- * @throws StatusError 410 when that version has been compacted, CommandError when the server does not read former versions
+ * @throws StatusError 410 when that version has been compacted, 501 when the server does not read former versions
  */
-export async function readAt(cluster: Cluster, target: Target, version: number): Promise<JsonObject | undefined> {
-  try {
-    const object = await cluster.send({
-      url: urlOf(pathOfTarget(target), { resourceVersion: version, resourceVersionMatch: 'Exact' }),
-    });
-    if (versionOf(object) <= version) return object;
-  } catch (error) {
-    if (isCode(error, 404)) return undefined;
-    throw error;
-  }
-  throw unsupported();
-}
+export const readAt = (cluster: Cluster, target: Target, version: number): Promise<JsonObject | undefined> =>
+  readVersionAt(formerOf(cluster, target), version);
 
-/** The error of a server without `--object-history`, which returns the latest version instead. */
-export const unsupported = (): CommandError =>
-  new CommandError('the server does not read former versions of objects: it must run with --object-history');
-
-/** A version of an object. */
-export interface Version {
-  readonly version: number;
-  readonly object: JsonObject;
-  /** Whether the object was deleted at this version; `object` is its last state. */
-  readonly deleted: boolean;
-}
-
-export interface Versions {
-  /** The newest first. */
-  readonly versions: readonly Version[];
-  /** Why there is no version before the last one: the limit is reached, the object was created, or they are compacted. */
-  readonly end: 'limit' | 'created' | 'compacted';
-}
-
-/** At most `limit` versions of an object, from its latest version or its latest deletion on. @throws StatusError 404 */
-export async function readVersions(cluster: Cluster, target: Target, limit: number): Promise<Versions> {
-  const versions: Version[] = [await latest(cluster, target)];
-  for (;;) {
-    const last = versions.at(-1) as Version;
-    try {
-      const object = await readAt(cluster, target, last.version - 1);
-      if (object === undefined) return { versions, end: 'created' };
-      if (versions.length === limit) return { versions, end: 'limit' };
-      versions.push({ version: versionOf(object), object, deleted: false });
-    } catch (error) {
-      if (!isCode(error, 410)) throw error;
-      return { versions, end: 'compacted' };
-    }
-  }
-}
-
-async function latest(cluster: Cluster, target: Target): Promise<Version> {
+/** The latest version of an object, or its latest deletion. @throws StatusError 404 */
+export async function readLatest(cluster: Cluster, target: Target): Promise<Version> {
   try {
     const object = await cluster.send({ url: pathOfTarget(target) });
     return { version: versionOf(object), object, deleted: false };
   } catch (error) {
-    const deletion = isCode(error, 404) ? await lastDeletion(cluster, target) : undefined;
+    const deletion = isStatus(error, 404) ? await lastDeletion(cluster, target) : undefined;
     if (deletion === undefined) throw error;
     return deletion;
   }
@@ -81,9 +37,8 @@ async function oldestVersion(cluster: Cluster, target: Target): Promise<number> 
     await readAt(cluster, target, 1);
     return 1;
   } catch (error) {
-    const cause = isCode(error, 410)
-      ? error.details?.causes?.find(({ reason }) => reason === 'OldestResourceVersion')
-      : undefined;
+    const causes = error instanceof StatusError && error.code === 410 ? error.details?.causes : undefined;
+    const cause = causes?.find(({ reason }) => reason === 'OldestResourceVersion');
     if (cause === undefined) throw error;
     return Number(cause.message);
   }

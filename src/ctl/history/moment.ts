@@ -1,9 +1,10 @@
 /** A moment of the past as a resourceVersion. */
+import { versionOf } from '../../client/index.ts';
 import { at, isJsonObject, type Json, type JsonObject, parseDuration, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { pathOf, type Resource } from '../cluster/resource.ts';
 import { CommandError } from '../errors.ts';
-import { readAt, versionOf } from './former.ts';
+import { readAt } from './former.ts';
 
 /**
  * The resourceVersion of a moment: itself, or the one that was the latest so long ago, to about ten seconds.

@@ -36,7 +36,7 @@ async function build(files: Files, { folder = '.', isUnrestricted = false } = {}
   const io = {
     folder: root,
     signal: new AbortController().signal,
-    stderr: { write: (text: string | Uint8Array) => warnings.push(text.toString()) },
+    stderr: { hasColours: false, write: (text: string | Uint8Array) => warnings.push(text.toString()) },
   };
   return buildKustomization(folder, io, { isUnrestricted });
 }

@@ -28,8 +28,11 @@ export function writersOf({ metadata }: JsonObject): Writer[] {
 export function writerOf(object: JsonObject, before: JsonObject | undefined): Writer | undefined {
   const known = new Set((before === undefined ? [] : writersOf(before)).map((writer) => JSON.stringify(writer)));
   const writers = writersOf(object);
-  const changed = writers.filter((writer) => !known.has(JSON.stringify(writer)));
+  const changed = writers.filter((writer) => writer.manager !== merged && !known.has(JSON.stringify(writer)));
   return (changed.length > 0 ? changed : writers).toSorted(byTime).at(-1);
 }
 
-const byTime = (a: Writer, b: Writer): number => ((a.time ?? '') < (b.time ?? '') ? -1 : 1);
+/** The entry into which the server merges the oldest ones. */
+const merged = 'ancient-changes';
+
+const byTime = (a: Writer, b: Writer): number => Date.parse(a.time ?? '') - Date.parse(b.time ?? '') || 0;

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { stringifyYaml } from '../../codec/index.ts';
 import type { JsonObject } from '../../meta/index.ts';
-import { ownedLines } from './blame.ts';
 import { changesOf, changesText } from './changes.ts';
 import { readinessOf } from './readiness.ts';
-import { writerOf } from './writer.ts';
+import { writerOf } from './writers.ts';
 
 describe('the changes between two versions', () => {
   const changed = (before: JsonObject, after: JsonObject, hidden = false) =>
@@ -56,60 +54,12 @@ describe('the writer of a version', () => {
     expect(writerOf(before, undefined)?.manager).toBe('a');
     expect(writerOf({ metadata: {} }, undefined)).toBeUndefined();
   });
-});
 
-describe('the owners of lines', () => {
-  it('are those whose managed fields name the field, the item or everything above it', () => {
-    const object = {
-      kind: 'Deployment',
-      metadata: {
-        labels: { app: 'web' },
-        managedFields: [
-          {
-            manager: 'applier',
-            operation: 'Apply',
-            fieldsV1: {
-              'f:metadata': { 'f:labels': {} },
-              'f:spec': { 'f:containers': { 'k:{"name":"web"}': { '.': {}, 'f:image': {}, 'f:name': {} } } },
-            },
-          },
-          {
-            manager: 'scaler',
-            operation: 'Update',
-            fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:finalizers': { 'v:"x"': {} } } },
-          },
-        ],
-      },
-      spec: { containers: [{ name: 'web', image: 'v1', tty: true }], finalizers: ['w', 'x'], replicas: 3 },
-    };
-    expect(
-      ownedLines(object).map(({ text, owners }) => `${owners.map(({ manager }) => manager).join() || '-'} ${text}`),
-    ).toEqual([
-      '- kind: Deployment',
-      '- metadata:',
-      'applier   labels:',
-      'applier     app: web',
-      '- spec:',
-      '-   containers:',
-      'applier   - image: v1',
-      'applier     name: web',
-      '-     tty: true',
-      '-   finalizers:',
-      '-   - w',
-      'scaler   - x',
-      'scaler   replicas: 3',
-    ]);
-  });
-
-  it('are lines of the same YAML as elsewhere, also for texts of several lines', () => {
-    const object = {
-      data: { 'a b': 'one\ntwo\n', empty: {}, 'x:y': [], list: [['a'], { b: [1, { c: null }] }], n: '1' },
-    };
-    expect(
-      `${ownedLines(object)
-        .map(({ text }) => text)
-        .join('\n')}\n`,
-    ).toBe(stringifyYaml(object));
+  it('is not the entry into which the server merges the oldest ones', () => {
+    const time = '2024-01-01T00:00:01Z';
+    const before = object(entry('a', time), entry('b', time));
+    const after = object(entry('b', time), entry('c', time), entry('ancient-changes', time));
+    expect(writerOf(after, before)?.manager).toBe('c');
   });
 });
 

@@ -1,0 +1,52 @@
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { OrchServer } from '../../src/server/index.ts';
+import { offencesOf, openConsole, signIn } from '../support/browser.ts';
+
+/** What the scenarios of a group share: one server and one browser. */
+export interface ConsoleBench {
+  readonly server: OrchServer;
+  /** Runs a scenario in a page of its own, at an address of the console, signed in as an administrator. */
+  readonly inPage: (address: string, scenario: (page: Page) => Promise<void>) => Promise<void>;
+  /** Runs a scenario in a page whose browser presents a client certificate, signed out. */
+  readonly inCertificatePage: (scenario: (page: Page) => Promise<void>) => Promise<void>;
+}
+
+export interface BenchParts {
+  readonly server: OrchServer;
+  readonly browser: Browser;
+  readonly url: string;
+  readonly token: string;
+  /** In PEM. */
+  readonly certificate: { readonly cert: string; readonly key: string };
+}
+
+/** A bench whose scenarios may run at the same time. */
+export function benchOf(parts: () => BenchParts): ConsoleBench {
+  return {
+    get server() {
+      return parts().server;
+    },
+    inPage: async (address, scenario) => {
+      const { browser, url, token } = parts();
+      await inside(await openConsole(browser, url, { address }), async (page) => {
+        await signIn(page, token);
+        await scenario(page);
+      });
+    },
+    inCertificatePage: async (scenario) => {
+      const { browser, url, certificate } = parts();
+      await inside(await openConsole(browser, url, { certificate }), scenario);
+    },
+  };
+}
+
+/** Runs a scenario in a page, and closes the page. */
+async function inside(page: Page, scenario: (page: Page) => Promise<void>): Promise<void> {
+  try {
+    await scenario(page);
+    expect(offencesOf(page)).toEqual({ requests: [], violations: [], errors: [] });
+  } finally {
+    await page.context().close();
+  }
+}

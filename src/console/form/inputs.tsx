@@ -17,6 +17,9 @@ export interface InputProps {
   readonly onChange: (value: Json) => void;
 }
 
+/** The text of a scalar. Empty for other values, and for none. */
+const scalarText = (value: Json | undefined): string => (typeof value === 'object' ? '' : String(value ?? ''));
+
 /** The identifier of the element that describes an input. */
 export const hintOf = (id: string): string => `${id}-hint`;
 
@@ -31,19 +34,20 @@ export const Switch = ({ id, value, disabled, onChange }: InputProps) => (
   />
 );
 
-export function Choice({ id, schema, value = '', disabled, onChange }: InputProps) {
-  const choices = new Set([value, ...(schema['enum'] as readonly string[])].map(String));
+export function Choice({ id, schema, value, disabled, onChange }: InputProps) {
+  const choice = scalarText(value);
+  const choices = new Set([choice, ...(schema['enum'] as readonly Json[]).map(scalarText)]);
   return (
     <select
       id={id}
       aria-describedby={hintOf(id)}
-      value={String(value)}
+      value={choice}
       disabled={disabled}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     >
-      {[...choices].map((choice) => (
-        <option key={choice} value={choice}>
-          {choice}
+      {[...choices].map((one) => (
+        <option key={one} value={one}>
+          {one}
         </option>
       ))}
     </select>
@@ -54,7 +58,7 @@ export function Choice({ id, schema, value = '', disabled, onChange }: InputProp
 export function Text(props: InputProps) {
   const { value, multiline = false } = props;
   const [lines] = useState(multiline || (typeof value === 'string' && value.includes('\n')));
-  return <Typed {...props} as={lines ? 'textarea' : 'text'} shown={String(value ?? '')} read={(text) => text} />;
+  return <Typed {...props} as={lines ? 'textarea' : 'text'} shown={scalarText(value)} read={(text) => text} />;
 }
 
 /** A text, or a number where the text is one. */
@@ -62,13 +66,13 @@ export const Mixed = (props: InputProps) => (
   <Typed
     {...props}
     as="text"
-    shown={String(props.value ?? '')}
+    shown={scalarText(props.value)}
     read={(text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text)}
   />
 );
 
 export const NumberInput = (props: InputProps) => (
-  <Typed {...props} as="number" shown={String(props.value ?? '')} read={readNumber} />
+  <Typed {...props} as="number" shown={scalarText(props.value)} read={readNumber} />
 );
 
 export const Yaml = (props: InputProps) => (

@@ -1,5 +1,5 @@
 /** The conditions of an object. */
-import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import { isJsonObject, type JsonObject, textOf } from '../../meta/index.ts';
 import { Panel } from '../parts/panel.tsx';
 import { ageOf } from '../table/rows.ts';
 import { t } from '../texts.ts';
@@ -36,5 +36,3 @@ export function ConditionsPanel({ object }: { readonly object: JsonObject }) {
     </Panel>
   );
 }
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

@@ -1,5 +1,5 @@
 /** The objects that an object refers to other than by owner references. */
-import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, textOf } from '../../meta/index.ts';
 
 /** A reference to one object. */
 export interface Reference {
@@ -121,7 +121,7 @@ export function selectionsOf(object: JsonObject, { domain, labels }: ReferenceNa
     .filter(({ of }) => of === object['kind'])
     .flatMap(({ path, to, label }) =>
       [...valuesAt(object, path.split('.'), '')].flatMap(({ field, value }): Selection[] => {
-        const labelSelector = label === undefined ? selectorOf(value) : `${labels}/${label}=${String(value)}`;
+        const labelSelector = label === undefined ? selectorOf(value) : `${labels}/${label}=${textOf(value)}`;
         return labelSelector === '' ? [] : [{ field, ...kindOf(to, domain), labelSelector }];
       }),
     );
@@ -130,7 +130,7 @@ export function selectionsOf(object: JsonObject, { domain, labels }: ReferenceNa
 const selectorOf = (value: Json): string =>
   isJsonObject(value)
     ? Object.entries(value)
-        .map(([label, text]) => `${label}=${String(text)}`)
+        .map(([label, text]) => `${label}=${textOf(text)}`)
         .join(',')
     : '';
 

@@ -45,8 +45,8 @@ export function layoutOf(
   return {
     nodes,
     edges,
-    columns: Math.max(...nodes.map(({ column }) => column)) + 1,
-    rows: Math.max(...nodes.map(({ row }) => row)) + 1,
+    columns: (nodes.at(-1)?.column ?? 0) + 1,
+    rows: nodes.reduce((most, { row }) => Math.max(most, row), 0) + 1,
     omitted: all.length - nodes.length,
   };
 }

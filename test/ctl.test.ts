@@ -181,4 +181,5 @@ const text = (printed: string): string =>
     .replaceAll(/Timestamp: "[^"]+"/g, 'Timestamp: T')
     // Ages grow while the clients run, and change the width of their column.
     .replaceAll(/ +(?:\d+[smhd])+\b/g, ' AGE')
-    .replaceAll(/^(NAME.*?) +AGE\b/gm, '$1 AGE');
+    .replaceAll(/^(NAME.*?) +AGE\b/gm, '$1 AGE')
+    .replaceAll(/\bAGE {2,}/g, 'AGE  ');

@@ -53,7 +53,9 @@ function Field({ form, path, value, required, multiline = false }: FieldProps) {
   const schema = form.schema.at(path);
   const control = controlOf(schema, value, path.length);
   const Group = groups[control];
-  if (Group !== undefined) return <Section {...{ form, path, value, required }} Content={Group} />;
+  if (Group !== undefined) {
+    return <Section form={form} path={path} value={value} required={required} Content={Group} />;
+  }
   const Input = inputs[control] ?? Yaml;
   const id = `field-${pathText(path)}`;
   return (

@@ -45,8 +45,8 @@ export function VersionComparison({ before, after, hidesValues }: VersionCompari
                   <td class="wrapped">
                     <code>{change.path}</code>
                   </td>
-                  <td class="removed">{textOf(change.before)}</td>
-                  <td class="added">{textOf(change.after)}</td>
+                  <td class="removed">{shownText(change.before)}</td>
+                  <td class="added">{shownText(change.after)}</td>
                 </tr>
               ))}
             </tbody>
@@ -61,7 +61,7 @@ export function VersionComparison({ before, after, hidesValues }: VersionCompari
   );
 }
 
-function textOf(value: Json | undefined): string {
+function shownText(value: Json | undefined): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > maxText ? `${text.slice(0, maxText)}…` : text;

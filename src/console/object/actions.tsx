@@ -20,9 +20,9 @@ export function Actions({ kind, object, onEdit, onReveal }: ActionsProps) {
   const [open, setOpen] = useState<'scale' | 'delete'>();
   const { verbs, subresources } = kind;
   const patch = actionOn('patch', kind, object);
-  const mayPatch = useAllowed(patch) && verbs.includes('patch');
-  const mayDelete = useAllowed(actionOn('delete', kind, object)) && verbs.includes('delete');
-  const mayScale = useAllowed({ ...patch, subresource: 'scale' }) && subresources.includes('scale');
+  const mayPatch = useAllowed(verbs.includes('patch') ? patch : undefined);
+  const mayDelete = useAllowed(verbs.includes('delete') ? actionOn('delete', kind, object) : undefined);
+  const mayScale = useAllowed(subresources.includes('scale') ? { ...patch, subresource: 'scale' } : undefined);
   const close = () => setOpen(undefined);
   return (
     <span class="actions">

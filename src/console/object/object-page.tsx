@@ -8,7 +8,7 @@ import { YamlView } from '../edit/yaml-view.tsx';
 import { ObjectForm } from '../form/object-form.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Lazy } from '../parts/lazy.tsx';
-import { useAllowed } from '../state/access.ts';
+import { actionOn, useAllowed } from '../state/access.ts';
 import { type Kind, kindAt, kinds } from '../state/discovery.ts';
 import { listAddress } from '../state/route.ts';
 import { LiveStatusNote } from '../table/live-status-note.tsx';
@@ -39,8 +39,8 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   const { namespace, name, tab } = address;
   const { object, deleted, status, error } = useLiveObject(kind, namespace, name);
   const [editing, setEditing] = useState(false);
-  const { group, resource } = kind;
-  const mayExec = useAllowed({ verb: 'create', group, resource, subresource: 'exec', namespace, name });
+  const exec = { ...actionOn('create', kind, { metadata: { namespace, name } }), subresource: 'exec' };
+  const mayExec = useAllowed(kind.subresources.includes('exec') ? exec : undefined);
   const [revealed, setRevealed] = useState(false);
   const hidesValues = object !== undefined && isSecret(object) && !revealed;
   useEffect(() => {
@@ -122,7 +122,7 @@ function ObjectParts({ kind, object, hidesValues, editing, asForm, onEdited }: O
     <>
       <div class="text">
         {editing ? (
-          <EditObject {...{ kind, object, schema, asForm }} onField={setPath} onDone={onEdited} />
+          <EditObject kind={kind} object={object} schema={schema} asForm={asForm} onField={setPath} onDone={onEdited} />
         ) : asForm ? (
           <ObjectForm object={shown} schema={schema} onField={setPath} />
         ) : (

@@ -22,7 +22,7 @@ const tabs: readonly Tab[] = [
   { name: 'history', text: 'history', isOf: ({ verbs }) => verbs.includes('watch') },
   { name: 'graph', text: 'graph', isOf: ({ verbs }) => verbs.includes('watch') },
   { name: 'logs', text: 'logs', isOf: ({ subresources }) => subresources.includes('log') },
-  { name: 'terminal', text: 'terminal', isOf: ({ subresources }, mayExec) => mayExec && subresources.includes('exec') },
+  { name: 'terminal', text: 'terminal', isOf: (_, mayExec) => mayExec },
 ];
 
 export interface TabsProps {

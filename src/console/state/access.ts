@@ -66,12 +66,14 @@ function post<T>({ client, names }: Session, kind: string, spec: object): Promis
 /** Delay before a failed review is repeated (ms). */
 const retryMs = 5_000;
 
-/** Whether the user may do something; false until the server has answered. */
-export function useAllowed(action: Action): boolean {
+/** Whether the user may do something; false until the server has answered, and for undefined, which asks nothing. */
+export function useAllowed(action: Action | undefined): boolean {
   const session = currentSession();
   const [allowed, setAllowed] = useState(false);
-  const key = JSON.stringify(action);
+  const key = action && JSON.stringify(action);
   useEffect(() => {
+    setAllowed(false);
+    if (key === undefined) return;
     let current = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = () => {
@@ -82,7 +84,6 @@ export function useAllowed(action: Action): boolean {
         },
       );
     };
-    setAllowed(false);
     ask();
     return () => {
       current = false;

@@ -183,7 +183,7 @@ async function changed(
   const version = flags.resourceVersion === '' ? {} : { resourceVersion: flags.resourceVersion };
   const patch = { metadata: { [noun.field]: values, ...version } };
   if (cluster === undefined || target === undefined || dryRun === 'client')
-    return [patchLocally(object, 'merge', patch), operation];
+    return [await patchLocally(object, 'merge', patch), operation];
   const { name, namespace } = metaOf(object);
   const url = urlOf(pathOfTarget({ resource: target.resource, namespace, name }), changeQuery(flags, dryRun));
   return [await cluster.send({ method: 'PATCH', url, body: patch, contentType: mediaTypes.merge }), operation];

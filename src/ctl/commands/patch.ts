@@ -64,7 +64,7 @@ export const patchCommand = command({
       reporter.changed(after, jsonEqual(before, after) ? 'patched (no change)' : 'patched');
     if (flags.local) {
       const objects = await localObjects(args, flags, io, 'cannot specify --local and server resources');
-      for (const object of objects) report(object, patchLocally(object, format, patch));
+      for (const object of objects) report(object, await patchLocally(object, format, patch));
       return 0;
     }
     const opened = await cluster();
@@ -76,7 +76,7 @@ export const patchCommand = command({
         const before = await opened.send({ url: path });
         const url = urlOf(path, changeQuery(flags, dryRun));
         const request = { method: 'PATCH', url, body: patch, contentType: mediaTypes[format] } as const;
-        report(before, dryRun === 'client' ? patchLocally(before, format, patch) : await opened.send(request));
+        report(before, await (dryRun === 'client' ? patchLocally(before, format, patch) : opened.send(request)));
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
         errors.push(error);

@@ -164,7 +164,7 @@ const env = command({
         await patcher.patch(each, 'strategic', nested(path, patch), { done: 'env updated' });
         continue;
       }
-      const after = all.length === 0 ? each.object : patchLocally(each.object, 'strategic', nested(path, patch));
+      const after = all.length === 0 ? each.object : await patchLocally(each.object, 'strategic', nested(path, patch));
       for (const { name, env: list } of containersOf(podSpecOf(after).spec, 'containers')) {
         if (matches(values.containers, jsonText(name))) io.stdout.write(listing(after, jsonText(name), list));
       }

@@ -3,7 +3,6 @@
  * not have, merged items of lists come first, and `$patch` is the only directive.
  */
 import {
-  expandNames,
   getKey,
   isJsonObject,
   type Json,
@@ -12,11 +11,11 @@ import {
   jsonEqual,
   setKey,
 } from '../../meta/index.ts';
-import { type Field, fieldsOf, type Resolved, resolve, type Schema } from '../../schema/index.ts';
-import * as types from '../../types/index.ts';
+import { type Field, fieldsOf, type Resolved, resolve } from '../../schema/index.ts';
 import { CommandError } from '../errors.ts';
+import { builtInType } from '../objects/built-in-type.ts';
 import { jsonText } from '../output/json.ts';
-import { groupVersionOf, names } from './resource.ts';
+import { names } from './resource.ts';
 
 /** A value and how it is merged. */
 interface Place {
@@ -30,23 +29,11 @@ interface Place {
 /** The object after a patch; undefined when the patch deletes it. Neither is changed. @throws CommandError */
 export function mergedObject(object: JsonObject, patch: JsonObject): JsonObject | undefined {
   const { apiVersion = '', kind = '' } = object;
-  const merged = mergeObject(object, patch, { schema: schemaOf(jsonText(apiVersion), jsonText(kind)), path: '' });
+  // The lists of other types are replaced.
+  const schema = builtInType(jsonText(apiVersion), jsonText(kind));
+  const merged = mergeObject(object, patch, { schema, path: '' });
   return merged === undefined || Object.keys(merged).length === 0 ? undefined : merged;
 }
-
-/** The schema of a built-in type. The lists of other types are replaced. */
-function schemaOf(apiVersion: string, kind: string): Resolved | undefined {
-  const { group, version } = groupVersionOf(apiVersion);
-  const [first = '', ...domain] = group.split('.');
-  if (domain.length > 0 && !group.endsWith(expandNames('.{domain}', names))) return undefined;
-  const module = `${first === '' ? 'core' : first}${version.charAt(0).toUpperCase()}${version.slice(1)}`;
-  const declared: unknown = (types as { readonly [module: string]: { readonly [kind: string]: unknown } })[module]?.[
-    kind
-  ];
-  return isSchema(declared) ? resolve(declared) : undefined;
-}
-
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && 'type' in value;
 
 /** Undefined: the field is removed. */
 function mergeValue(before: Json | undefined, patch: Json, place: Place): Json | undefined {

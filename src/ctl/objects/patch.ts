@@ -66,7 +66,7 @@ export class Patcher {
   ): Promise<void> {
     const changed =
       this.#cluster === undefined || target === undefined
-        ? patchLocally(object, format, patch)
+        ? await patchLocally(object, format, patch)
         : await this.#cluster.send({
             method: 'PATCH',
             url: urlOf(`${pathOfTarget(target)}${subresource === '' ? '' : `/${subresource}`}`, this.#query),

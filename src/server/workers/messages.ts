@@ -48,6 +48,8 @@ export interface WorkerCalls {
   readonly start: (start: WorkerStart) => Promise<void>;
   /** Must be called before the worker gets connections, and after each change. */
   readonly publish: (publication: Publication) => Promise<void>;
+  /** Returns at once: the event loop of the worker runs. */
+  readonly ping: () => void;
   readonly metricLines: () => Promise<MetricLines>;
   readonly resetMetrics: () => void;
   readonly setLogLevels: (text: string) => void;

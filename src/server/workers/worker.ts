@@ -23,6 +23,7 @@ let closed = 0;
 const calls: WorkerCalls = {
   start,
   publish: async (publication) => worker?.publish(publication),
+  ping: () => undefined,
   metricLines: async () => (await worker?.metricLines()) ?? new Map(),
   resetMetrics: () => worker?.metrics.reset(),
   setLogLevels: (text) => setLogLevels(text),

@@ -40,6 +40,9 @@ const firstRestartMs = 100;
 const lastRestartMs = 60_000;
 /** Timeout of a worker that is asked for its metrics (ms). */
 const metricsMs = 5_000;
+/** How often a worker must show that its event loop runs (ms), and how many times in a row it may miss this before it is killed. */
+const pingMs = 5_000;
+const maxMissedPings = 6;
 
 /** The other processes of a server. They are replaced when they end, and each gets a part of the connections. */
 export class Workers {
@@ -158,10 +161,34 @@ class Worker {
       await channel.call('start', this.#options.start);
       const publication = this.#publication();
       if (publication !== undefined) await this.publish(publication);
+      this.#watchOver(started, channel);
     } catch (error) {
       log.error('a worker cannot start', { error });
       started.kill();
     }
+  }
+
+  /**
+   * Kills a process that has not answered for half a minute. The owner counts its own rounds, not time: when the owner itself
+   * was stopped, it reads the answers that have arrived meanwhile before the next round.
+   */
+  #watchOver(watched: ChildProcess, channel: CallChannel<OwnerCalls, WorkerCalls>): void {
+    const { clock, log } = this.#options;
+    let missed = 0;
+    const answered = () => {
+      missed = 0;
+    };
+    const round = () => {
+      if (channel !== this.#channel || this.#stopping) return;
+      if (missed++ >= maxMissedPings) {
+        log.error('a worker does not answer and is killed', { pid: watched.pid, afterMs: maxMissedPings * pingMs });
+        watched.kill('SIGKILL');
+        return;
+      }
+      channel.call('ping').then(answered, () => undefined);
+      clock.after(pingMs, round);
+    };
+    round();
   }
 
   async publish(publication: Publication): Promise<void> {

@@ -19,7 +19,7 @@ const manyOwners: Scenario = {
     const { status } = await owned('refused', 20_000);
     hold(status === 413, `20,000 owners are answered with ${status}`);
     // As many as one object may have.
-    for (let i = 0; i < (full ? 40 : 10); i++) succeeded('many owners', await owned(`child${i}`, 2_000));
+    for (let i = 0; i < (full ? 40 : 3); i++) succeeded('many owners', await owned(`child${i}`, 2_000));
     await sleep(1_000);
   },
 };
@@ -49,12 +49,12 @@ const costlySelectors: Scenario = {
   title: 'replica sets and budgets with many requirements keep nobody waiting when pods come',
   attack: async ({ client, full }) => {
     for (const [collection, spec] of Object.entries(selecting)) {
-      for (let i = 0; i < (full ? 60 : 10); i++) {
+      for (let i = 0; i < (full ? 60 : 4); i++) {
         const created = await client.http1(asAdmin('POST', collection, { metadata: { name: `c${i}` }, spec }));
         answered('a costly selector', created);
       }
     }
-    for (let i = 0; i < (full ? 100 : 10); i++) {
+    for (let i = 0; i < (full ? 100 : 5); i++) {
       const metadata = { name: `p${i}`, labels: { a: 'b' } };
       await client.http1(asAdmin('POST', pods, { metadata, spec: { containers } }));
     }

@@ -94,7 +94,7 @@ const rules: readonly (readonly [name: string, schema: Fragment, rule: string, s
     'quantities',
     list({ ...text, maxLength: 10 }, { maxItems: 60_000 }),
     'self.all(x, quantity(x).isGreaterThan(quantity("0")))',
-    (full) => times(full ? 60_000 : 30_000, (i) => `${i}Mi`),
+    (full) => times(full ? 60_000 : 15_000, (i) => `${i}Mi`),
   ],
   [
     'subsets',
@@ -115,10 +115,10 @@ const rules: readonly (readonly [name: string, schema: Fragment, rule: string, s
       { ...map, maxItems: 40_000 },
     ),
     '(self + self + self + self).size() > 0',
-    (full) => times(full ? 36_000 : 20_000, (i) => ({ k: `k${i}` })),
+    (full) => times(full ? 36_000 : 10_000, (i) => ({ k: `k${i}` })),
   ],
-  ['replaced', text, 'self.replace("a", "bc").size() > 0', (full) => 'a'.repeat(full ? 1_400_000 : 700_000)],
-  ['parts', text, 'self.split("").size() > 0', (full) => 'a'.repeat(full ? 1_400_000 : 700_000)],
+  ['replaced', text, 'self.replace("a", "bc").size() > 0', (full) => 'a'.repeat(full ? 1_400_000 : 350_000)],
+  ['parts', text, 'self.split("").size() > 0', (full) => 'a'.repeat(full ? 1_400_000 : 350_000)],
   ['lowered', text, 'self.lowerAscii() != ""', (full) => 'aB'.repeat(full ? 700_000 : 350_000)],
   ['matched', text, 'self.matches("^(a|b)*$")', (full) => 'ab'.repeat(full ? 700_000 : 350_000)],
 ];

@@ -32,7 +32,7 @@ const largeObjects: Scenario = {
   title: 'objects of many fields are read in every encoding, many at a time, and keep nobody waiting',
   attack: async (attack) => {
     await makeLarge(attack, 4, attack.full ? 20_000 : 8_000);
-    const reads = attack.full ? 30 : 8;
+    const reads = attack.full ? 30 : 4;
     await readAll(
       attack,
       Array.from({ length: reads }, (_, i) => `${configMaps}/large${i % 4}?includeObject=Object&pretty=${i % 2}`),
@@ -45,7 +45,7 @@ const largeLists: Scenario = {
   title: 'lists and watches of objects of many fields in every encoding keep nobody waiting',
   attack: async (attack) => {
     await makeLarge(attack, 8, attack.full ? 10_000 : 5_000);
-    const reads = attack.full ? 40 : 4;
+    const reads = attack.full ? 40 : 2;
     await readAll(
       attack,
       Array.from({ length: reads }, (_, i) =>

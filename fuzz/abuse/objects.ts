@@ -97,6 +97,8 @@ interface Large {
   readonly collection: string;
   readonly object: { readonly [key: string]: unknown };
   readonly patch: object;
+  /** The short version leaves it out: that its kind's own rules take linear time is tested without a server. */
+  readonly fullOnly?: boolean;
 }
 
 const address = (i: number) => ({ ip: `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}` });
@@ -117,6 +119,7 @@ const largest: { readonly [name: string]: Large } = {
       },
     },
     patch: { metadata: { labels: { a: 'b' } } },
+    fullOnly: true,
   },
   slice: {
     collection: '/apis/discovery.orch.io/v1/namespaces/default/endpointslices',
@@ -129,6 +132,7 @@ const largest: { readonly [name: string]: Large } = {
       ports: Array.from({ length: 20_000 }, (_, i) => ({ name: `p${i}`, port: (i % 65_535) + 1 })),
     },
     patch: { metadata: { labels: { a: 'b' } } },
+    fullOnly: true,
   },
   policy: {
     collection: '/apis/networking.orch.io/v1/namespaces/default/networkpolicies',
@@ -139,6 +143,7 @@ const largest: { readonly [name: string]: Large } = {
       },
     },
     patch: { metadata: { labels: { a: 'b' } } },
+    fullOnly: true,
   },
   role: {
     collection: '/apis/rbac.authorization.orch.io/v1/namespaces/default/roles',
@@ -146,6 +151,7 @@ const largest: { readonly [name: string]: Large } = {
       rules: Array.from({ length: 20_000 }, (_, i) => ({ apiGroups: ['g'], resources: [`r${i}`], verbs: ['get'] })),
     },
     patch: { metadata: { labels: { a: 'b' } } },
+    fullOnly: true,
   },
   pod: {
     collection: '/api/v1/namespaces/default/pods',
@@ -193,7 +199,8 @@ const largeObjects: Scenario = {
     const before = '/api/v1/namespaces/default/serviceaccounts';
     await client.http1(asAdmin('POST', before, { metadata: { name: 'default' } }));
     const slow: string[] = [];
-    for (const [name, { collection, object, patch }] of Object.entries(largest)) {
+    for (const [name, { collection, object, patch, fullOnly }] of Object.entries(largest)) {
+      if (fullOnly === true && !full) continue;
       const path = `${collection}/${name}`;
       const timed = async <T>(what: string, work: Promise<T>) => {
         const result = await work;
@@ -205,7 +212,8 @@ const largeObjects: Scenario = {
       const created = await step('create', asAdmin('POST', collection, { metadata: { name }, ...object }));
       hold(created.status < 500, `creating ${name} gives ${created.status}: ${shown(created.body)}`);
       if (created.status >= 300) continue;
-      succeeded(`patching ${name}`, await step('patch', asAdmin('PATCH', path, patch, 'application/merge-patch+json')));
+      const merge = asAdmin('PATCH', path, patch, 'application/merge-patch+json');
+      if (full) succeeded(`patching ${name}`, await step('patch', merge));
       const strategic = asAdmin('PATCH', path, patch, 'application/strategic-merge-patch+json');
       succeeded(`patching ${name} again`, await step('patch', strategic));
       const { apiVersion, kind } = JSON.parse(created.body.toString()) as { apiVersion: string; kind: string };

@@ -37,17 +37,17 @@ const manyRules: Scenario = {
   // The roles stay: 75,000 rules as objects, and in the index.
   mostLeft: { full: 128 * 1024 * 1024, short: 64 * 1024 * 1024 },
   attack: async ({ client, full }) => {
-    await bindRoles(client, full ? 5 : 2, full ? 15_000 : 8_000, full ? 300 : 100);
+    await bindRoles(client, full ? 5 : 2, full ? 15_000 : 8_000, full ? 300 : 50);
     const denied: Ask = { user: 'bob', method: 'GET', path: `${configMaps}/none` };
     await Promise.all(
-      Array.from({ length: full ? 2_000 : 400 }, async () => {
+      Array.from({ length: full ? 2_000 : 100 }, async () => {
         const answer = await client.http1(denied);
         hold(answer.status === 403 || answer.status === 429, `a request is answered with ${answer.status}`);
       }),
     );
     const review = JSON.stringify({ spec: { namespace: 'default' } });
     await Promise.all(
-      Array.from({ length: full ? 40 : 5 }, async () => {
+      Array.from({ length: full ? 40 : 2 }, async () => {
         const answer = await client.http1(asBob(rulesReviews, review));
         hold(answer.status === 201 || answer.status === 429, `a review is answered with ${answer.status}`);
         hold(answer.body.length < 8 * 1024 * 1024, `a review is answered with ${answer.body.length} bytes`);

@@ -29,7 +29,7 @@ const costlyLists: Scenario = {
     await prepare(attack, full ? 3_000 : 1_000);
     const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.orch.io', 'application/yaml'];
     await Promise.all(
-      Array.from({ length: full ? 200 : 50 }, async (_, i) => {
+      Array.from({ length: full ? 200 : 12 }, async (_, i) => {
         const path = `${configMaps}?labelSelector=${costly(`zz${i}`)}`;
         const headers = { accept: accepts[i % accepts.length] ?? '', 'accept-encoding': 'gzip' };
         const answer = await client.http1({ user: 'bob', method: 'GET', path, headers });
@@ -73,7 +73,7 @@ const costlyWatches: Scenario = {
   attack: async (attack) => {
     const { client, server, full } = attack;
     // Each watch compares each object with its requirements, and each write with those of every watch.
-    const [objects, writes] = full ? [100, 50] : [20, 10];
+    const [objects, writes] = full ? [100, 50] : [5, 5];
     await prepare(attack, objects);
     const before = await server.memory();
     const paths = Array.from(

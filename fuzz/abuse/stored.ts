@@ -6,7 +6,7 @@ const formerLists: Scenario = {
   name: 'former-lists',
   title: 'lists at a former version, hundreds at a time, do not delay others',
   attack: async ({ client, full }) => {
-    const [objects, lists] = full ? [3_000, 400] : [1_000, 80];
+    const [objects, lists] = full ? [3_000, 400] : [500, 40];
     const text = 'x'.repeat(2_000);
     let version = '';
     for (let i = 0; i < objects; i += 50) {

@@ -16,27 +16,41 @@ const silentMs = 1;
 /** A turn of the event loop that takes longer is followed by a rest (ms). */
 const longMs = 10;
 
+/** How often handshakes that are read all the time are looked at (ms). */
+const lookMs = 1_000;
+
 interface Handshake {
   readonly socket: Socket;
   readonly reading: Reading;
   readonly address: string;
-  /** How much its client had sent when it was last looked at. */
+  /** How much its client had sent when it was last looked at, and since when it has sent no more (monotonic, ms). */
   seen: number;
+  silentSince: number;
 }
 
-/** The TLS handshakes of a listener. A few are read at a time, of one address after the other. */
+/**
+ * The TLS handshakes of a listener. A few are read at a time, of one address after the other. A client that sends nothing
+ * for `patienceMs` is disconnected; what it has sent and nobody has read yet counts as sent.
+ */
 export class Handshakes {
   readonly #underWay = new Map<string, Handshake>();
   readonly #read = new Set<Handshake>();
   /** Those that wait, by address. */
   readonly #waiting = new Map<string, Set<Handshake>>();
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly #scheduler: Pick<Scheduler, 'waiting'>;
+  readonly #patienceMs: number;
   #scheduled = false;
+  #looks = false;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, scheduler: Pick<Scheduler, 'waiting'>) {
+  constructor(
+    clock: Pick<Clock, 'monotonic' | 'after'>,
+    scheduler: Pick<Scheduler, 'waiting'>,
+    { patienceMs }: { readonly patienceMs: number },
+  ) {
     this.#clock = clock;
     this.#scheduler = scheduler;
+    this.#patienceMs = patienceMs;
   }
 
   get #most(): number {
@@ -47,12 +61,19 @@ export class Handshakes {
   begin(socket: Socket): void {
     if (socket.destroyed) return;
     const key = keyOf(socket);
-    const handshake = { socket, reading: readingOf(socket), address: socket.remoteAddress ?? '', seen: 0 };
+    const handshake = {
+      socket,
+      reading: readingOf(socket),
+      address: socket.remoteAddress ?? '',
+      seen: 0,
+      silentSince: this.#clock.monotonic(),
+    };
     this.#underWay.set(key, handshake);
     socket.once('close', () => {
       if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
       this.#remove(handshake);
     });
+    this.#lookLater();
     if (this.#waiting.size === 0 && this.#read.size < this.#most) {
       this.#read.add(handshake);
       return;
@@ -99,24 +120,48 @@ export class Handshakes {
     const look = () => {
       const took = this.#clock.monotonic() - began;
       if (took < longMs) turn();
-      else setTimeout(turn, took).unref();
+      else setTimeout(afterReading, took, turn).unref();
     };
     if (sent) setImmediate(look);
-    else setTimeout(look, silentMs).unref();
+    else setTimeout(afterReading, silentMs, look).unref();
   }
 
   #turn(): void {
     let sent = this.#read.size < this.#most;
     for (const handshake of this.#read) {
-      const { bytesRead } = handshake.socket;
-      if (bytesRead > handshake.seen) sent = true;
-      handshake.seen = bytesRead;
+      if (this.#hasSent(handshake)) sent = true;
       this.#read.delete(handshake);
+      if (handshake.socket.destroyed) continue;
       handshake.reading.hold();
       this.#wait(handshake);
     }
     this.#readOn();
     this.#schedule(sent);
+  }
+
+  /** Whether the client has sent something since the last look. Disconnects one that has not for too long. */
+  #hasSent(handshake: Handshake): boolean {
+    const { socket, seen, silentSince } = handshake;
+    const now = this.#clock.monotonic();
+    const sent = socket.bytesRead > seen;
+    if (sent) {
+      handshake.seen = socket.bytesRead;
+      handshake.silentSince = now;
+    } else if (now - silentSince > this.#patienceMs) socket.destroy();
+    return sent;
+  }
+
+  /** Looks at what is read while no others wait, and #turn does not. */
+  #lookLater(): void {
+    if (this.#looks || this.#underWay.size === 0) return;
+    this.#looks = true;
+    this.#clock.after(lookMs, () =>
+      afterReading(() => {
+        this.#looks = false;
+        for (const handshake of this.#read) this.#hasSent(handshake);
+        this.#lookLater();
+      }),
+    );
   }
 
   /** Reads those that have waited longest, of one address after the other. */
@@ -133,6 +178,9 @@ export class Handshakes {
     }
   }
 }
+
+/** Runs a task when all that has arrived by now has been read. */
+const afterReading = (task: () => void): void => void setImmediate(task);
 
 /** Names a connection, for a socket and the TLS socket over it. */
 const keyOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>

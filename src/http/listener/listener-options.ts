@@ -12,7 +12,7 @@ export interface ListenerLimits {
   readonly streams: number;
   /** Header fields of a request; their size has Node's limit of 16 KiB. */
   readonly headers: number;
-  /** From a connection to the end of its TLS handshake. */
+  /** How long a client may send nothing during its TLS handshake, which may take six times as long in all. */
   readonly handshakeMs: number;
   /** From the connection, or the end of its previous request, to the end of the next request's headers. */
   readonly headersMs: number;
@@ -62,7 +62,7 @@ export function serverOptions(limits: ListenerLimits) {
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
-    handshakeTimeout: limits.handshakeMs,
+    handshakeTimeout: 6 * limits.handshakeMs,
     ...connectionOptions,
     maxHeaderListPairs: limits.headers + 4,
     // Room for a chunk of a list on each of some hundred streams (MB).

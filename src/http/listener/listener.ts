@@ -131,7 +131,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }
   };
   const places = new FairLimit(limits.connections);
-  const handshakes = new Handshakes(clock, scheduler);
+  const handshakes = new Handshakes(clock, scheduler, { patienceMs: limits.handshakeMs });
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     if (!places.tryTake(remoteAddress, 1)) {

@@ -123,6 +123,7 @@ const floods: { readonly [name: string]: Flood } = {
 const scenario = (name: string, protocol: Protocol, title: string): Scenario => ({
   name,
   title,
+  sharesServer: true,
   attack: async ({ server, full }) => {
     for (const [what, flood] of Object.entries(floods)) {
       if ((flood.protocol ?? 'h2') === protocol) await sendFlood(server, what, flood, full);
@@ -130,7 +131,7 @@ const scenario = (name: string, protocol: Protocol, title: string): Scenario => 
   },
 });
 
-/** Sends a flood over five connections at once. */
+/** Sends a flood over several connections at once. */
 async function sendFlood(
   server: TestedServer,
   what: string,
@@ -145,7 +146,7 @@ async function sendFlood(
     size += piece.length;
   }
   const sent = Buffer.concat(pieces);
-  const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(server, protocol)));
+  const sockets = await Promise.all(Array.from({ length: full ? 5 : 2 }, () => openSocket(server, protocol)));
   const closed = sockets.map(async (socket) => {
     socket.resume();
     socket.write(sent);

@@ -11,8 +11,8 @@ import type {
   Names,
   ObjectMeta,
   Random,
-  RequestTrace,
   ResourcePlace,
+  Stages,
   Turns,
   User,
 } from '../meta/index.ts';
@@ -57,8 +57,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
-  /** Absent: the request is not traced. */
-  readonly trace?: RequestTrace | undefined;
+  /** Those of the request of which this is a part. Absent: the server itself makes it. */
+  readonly stages?: Pick<Stages, 'trace' | 'waitFor'> | undefined;
   /** Those of long work for the request. Absent: the server itself makes it. */
   readonly turns?: Turns | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */

@@ -58,7 +58,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const info = identify(request.method, request.url);
       const path = info.resource;
       const resource = path === undefined ? undefined : registry.find(path.group, path.version, path.resource);
-      const series = metrics.series(info, resource);
+      const series = metrics.series(info, resource, request.headers['content-type']);
       const relay = aggregation && relayAt(info, aggregation);
       progress.info = info;
       progress.series = series;
@@ -85,7 +85,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const arrival = { request, info, resource, attributes };
       seat = findSeat(relay === undefined ? flowClass : relayedSeat(request, info), arrival);
       const limited = isHealthCheck(info) ? undefined : flowClass;
-      reservation = new Reservation(metrics.inFlight, user, { flowClass: limited, seat, turns });
+      reservation = new Reservation(metrics.inFlight, user, { flowClass: limited, seat, turns, stages });
       const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
       if (entering !== undefined) await entering;
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
@@ -349,7 +349,7 @@ function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): 
     const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
     const milliseconds = clock.now() - started;
     if (progress.longRunning && series.longRunning !== undefined) series.longRunning.value--;
-    series.count(status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
+    series.count(status, milliseconds / 1000, stages.waitedMs / 1000, info.verb === 'watch' ? undefined : size);
     if (progress.terminated) series.countTermination(status);
     if (error !== undefined) {
       series.countAbort();

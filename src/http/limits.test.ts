@@ -79,11 +79,17 @@ describe('requests that start together after a wait for seats', () => {
 
   it('go on in turns of their users', async () => {
     const loop = handLoop();
+    const stages = { waitFor: <T>(work: Promise<T>) => work };
     const starts: (() => void)[] = [];
     const seat = { headers: {}, take: () => new Promise<void>((start) => starts.push(start)), release: () => {} };
     const begun: string[] = [];
     const begin = async (name: string) => {
-      const reserved = { flowClass: 'readOnly', seat, turns: loop.scheduler.turns(name) } as const;
+      const reserved = {
+        flowClass: 'readOnly',
+        seat,
+        turns: loop.scheduler.turns(name),
+        stages,
+      } as const;
       await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).begin(false);
       begun.push(name);
       loop.spend(step);

@@ -1,6 +1,6 @@
 /** The limits on what requests may take of the server at the same time. */
 import { systemMasters } from '../auth/index.ts';
-import type { Turns, User } from '../meta/index.ts';
+import type { Stages, Turns, User } from '../meta/index.ts';
 import type { FlowClass } from './flow-class.ts';
 import { Overload } from './overload.ts';
 import type { Seat } from './seat.ts';
@@ -157,6 +157,7 @@ interface Reserved {
   /** Undefined: it needs none. */
   readonly seat?: Seat | undefined;
   readonly turns: Turns;
+  readonly stages: Pick<Stages, 'waitFor'>;
 }
 
 /** The seat of one request, and the amounts of the limits that it has taken, until all are released at once. */
@@ -171,12 +172,13 @@ export class Reservation {
   /** Undefined: it needs none. */
   readonly #seat: Seat | undefined;
   readonly #turns: Turns;
+  readonly #stages: Pick<Stages, 'waitFor'>;
   #requests = 0;
   #bodyBytes = 0;
   #selectorBytes = 0;
   #responseBytes = 0;
 
-  constructor({ limits }: InFlight, { name, groups }: User, { flowClass, seat, turns }: Reserved) {
+  constructor({ limits }: InFlight, { name, groups }: User, { flowClass, seat, turns, stages }: Reserved) {
     this.#limits = limits;
     this.#user = name;
     this.#exempt = groups.includes(systemMasters);
@@ -184,6 +186,7 @@ export class Reservation {
     this.#isUnlimited = this.#exempt && (flowClass === 'readOnly' || flowClass === 'mutating');
     this.#seat = seat;
     this.#turns = turns;
+    this.#stages = stages;
   }
 
   /**
@@ -206,7 +209,7 @@ export class Reservation {
 
   /** A request that frees many seats starts many others: they go on one by one. */
   async #enterAfter(waiting: Promise<void>): Promise<void> {
-    await waiting;
+    await this.#stages.waitFor(waiting);
     await this.#turns.next();
     this.#count();
   }

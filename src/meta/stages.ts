@@ -49,6 +49,8 @@ export class Stages {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #began: number;
   readonly #ms = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  /** The time in which the request waited for its seat and for admission webhooks, which is not the server's own (ms). */
+  waitedMs = 0;
   #stage: Stage = Stage.authentication;
   #since: number;
 
@@ -64,6 +66,16 @@ export class Stages {
     this.#stage = stage;
     this.#since = now;
     this.trace?.entered(stage, now - this.#began);
+  }
+
+  /** Awaits what is not the server's own work. */
+  async waitFor<T>(work: Promise<T>): Promise<T> {
+    const began = this.#clock.monotonic();
+    try {
+      return await work;
+    } finally {
+      this.waitedMs += this.#clock.monotonic() - began;
+    }
   }
 
   /** The time since the request began (ms). */

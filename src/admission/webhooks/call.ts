@@ -185,7 +185,8 @@ async function post(
   }
   const uid = random.uuid();
   const remainingMs = Math.max(1, request.began + requestMs - clock.now());
-  const span = request.trace && beginSpan(request.trace, request, { name, type, configuration, uid });
+  const trace = request.stages?.trace;
+  const span = trace && beginSpan(trace, request, { name, type, configuration, uid });
   try {
     const review = writeReview(version, uid, text(), names);
     const body = await call(review, Math.min(timeoutMs, remainingMs), span?.traceparent);

@@ -78,7 +78,7 @@ async function applyWebhook(
   const labels = { configuration: hook.configuration, webhook: hook.name };
   let changed: boolean | undefined = false;
   try {
-    changed = await callWebhook(hook, request, reviewed, calling, async (answer) => {
+    const called = callWebhook(hook, request, reviewed, calling, async (answer) => {
       const operations = await inTurns(operationsOf(hook, answer), turnsOf(request));
       if (operations.length === 0) return false;
       const differs = await patch(hook, request, reviewed, operations, answer.patchType);
@@ -87,6 +87,7 @@ async function applyWebhook(
       annotate?.(`patch.${prefix}${place}`, stringifyJson(text), 'Request');
       return differs;
     });
+    changed = await (request.stages?.waitFor(called) ?? called);
     if (changed === undefined) annotate?.(`failed-open.mutation.${prefix}${place}`, hook.name);
     return changed === true;
   } finally {

@@ -42,6 +42,8 @@ async function callAll(hooks: readonly Hook[], request: AdmissionRequest, callin
     const isAnswered = await callWebhook(hook, request, reviewed, calling, async () => true);
     if (isAnswered === undefined) request.annotate?.(`${prefix}round_0_index_${i}`, hook.name);
   });
-  const refusal = (await Promise.allSettled(answers)).find((outcome) => outcome.status === 'rejected');
+  const settled = Promise.allSettled(answers);
+  const outcomes = await (request.stages?.waitFor(settled) ?? settled);
+  const refusal = outcomes.find((outcome) => outcome.status === 'rejected');
   if (refusal !== undefined) throw refusal.reason;
 }

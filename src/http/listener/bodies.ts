@@ -11,29 +11,22 @@ import {
   StatusError,
   shorten,
   statusError,
-  type Turns,
-  type User,
 } from '../../meta/index.ts';
 import { type Change, largeBytes, type ObjectBody } from '../../registry/index.ts';
 import type { CompiledType } from '../../schema/index.ts';
+import type { Call } from '../call.ts';
 import { bodyCodec, type Offered, type PatchType } from '../codecs/negotiation.ts';
 import type { BodyReader, WireCodec } from '../codecs/wire-codec.ts';
-import type { Reservation } from '../limits.ts';
-import type { ApiRequest } from '../types.ts';
 
 /** The largest body that is read (bytes). */
 const maxBody = 3 * 1024 * 1024;
 
-interface Sent {
-  readonly request: ApiRequest;
-  readonly reservation: Reservation;
-  readonly turns: Turns;
-  readonly user: User;
-}
+type Sent = Pick<Call, 'request' | 'info' | 'series' | 'reservation' | 'turns' | 'user'>;
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
-async function receive({ request, reservation, turns }: Sent): Promise<Uint8Array> {
+async function receive({ request, info, series, reservation, turns }: Sent): Promise<Uint8Array> {
   const bytes = await reservation.receive(request, maxBody);
+  series.countBody(info.verb, bytes.length);
   if (turns.over) await turns.next();
   return bytes;
 }

@@ -25,7 +25,9 @@ const watchLabels = ['group', 'version', 'resource'];
 interface RequestMetrics {
   readonly total: ValueMetric;
   readonly duration: Histogram;
+  readonly ownDuration: Histogram;
   readonly size: Histogram;
+  readonly bodySize: Histogram;
   readonly terminations: ValueMetric;
   readonly aborts: ValueMetric;
   readonly deprecated: ValueMetric;
@@ -34,8 +36,11 @@ interface RequestMetrics {
   readonly watchEventSizes: Histogram;
 }
 
-/** Finds the series of a request, once for each request. `resource`: the one that is served at its path. */
-export type FindSeries = (info: RequestInfo, resource: Resource | undefined) => RequestSeries;
+/**
+ * Finds the series of a request, once for each request. `resource`: the one that is served at its path. `contentType`: of its
+ * body.
+ */
+export type FindSeries = (info: RequestInfo, resource: Resource | undefined, contentType?: string) => RequestSeries;
 
 export interface RequestCounts {
   readonly series: FindSeries;
@@ -62,12 +67,26 @@ export function declareRequestMetrics(
     labels: [...requestLabels, 'dry_run'],
     buckets: requestBuckets,
   });
+  const ownDuration = set.histogram({
+    name: 'apiserver_request_sli_duration_seconds',
+    stability: 'ALPHA',
+    help: 'Time from the request to the end of its answer, without the waits for a seat and for admission webhooks, and without dry runs.',
+    labels: requestLabels,
+    buckets: requestBuckets.filter((seconds) => seconds >= 0.05),
+  });
   const size = set.histogram({
     name: 'apiserver_response_sizes',
     stability: 'STABLE',
     help: 'Bytes of the answers, before the transport.',
     labels: requestLabels,
     buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+  });
+  const bodySize = set.histogram({
+    name: 'apiserver_request_body_size_bytes',
+    stability: 'ALPHA',
+    help: 'Bytes of the bodies of requests for resources.',
+    labels: ['group', 'resource', 'verb'],
+    buckets: Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000),
   });
   const outcomes = declareOutcomeMetrics(set);
   set.observable({
@@ -90,7 +109,7 @@ export function declareRequestMetrics(
   declareLimitMetrics(set, inFlight);
   declareConnectionMetrics(set, connections);
   const watches = declareWatchMetrics(set);
-  return createSeriesTable({ total, duration, size, longRunning, ...outcomes, ...watches });
+  return createSeriesTable({ total, duration, ownDuration, size, bodySize, longRunning, ...outcomes, ...watches });
 }
 
 function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminations' | 'aborts' | 'deprecated'> {
@@ -222,32 +241,51 @@ export class RequestSeries {
   /** The label set without `dry_run`. */
   readonly #sharedLabels: string;
   readonly #duration: Distribution;
+  /** Undefined for dry runs. */
+  readonly #ownDuration: Distribution | undefined;
   /** Undefined for watches. */
   readonly #size: Distribution | undefined;
+  readonly #place: Place;
+  #bodySize: Distribution | undefined;
   readonly #aborts: Value;
   readonly #codes = new Map<number, Value>();
   readonly #terminations = new Map<number, Value>();
 
   constructor(metrics: RequestMetrics, verb: string, place: Place, scope: string, dryRun: string) {
     const { group, version, resource, subresource } = place;
-    const labels = labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver' });
+    // As in the reference server, documents and health checks are of no component.
+    const component = resource === '' && subresource !== '' ? '' : 'apiserver';
+    const labels = labelText({ verb, group, version, resource, subresource, scope, component });
     const isWatch = verb === 'WATCH';
     this.labels = `${labels},dry_run="${dryRun}"`;
     this.longRunning = isWatch || verb === 'CONNECT' ? metrics.longRunning.series(labels) : undefined;
     this.watch = isWatch ? new WatchSeries(metrics, place) : undefined;
     this.#metrics = metrics;
     this.#sharedLabels = labels;
+    this.#place = place;
     this.#duration = metrics.duration.series(this.labels);
+    this.#ownDuration = dryRun === '' ? metrics.ownDuration.series(labels) : undefined;
     this.#size = isWatch ? undefined : metrics.size.series(labels);
     this.#aborts = metrics.aborts.series(labels);
   }
 
-  /** Counts a completed request. `size`: of its response (bytes); undefined for a watch. */
-  count(code: number, seconds: number, size: number | undefined): void {
+  /**
+   * Counts a completed request. `waited`: how long it has waited for its seat and for admission webhooks (seconds). `size`: of
+   * its response (bytes); undefined for a watch.
+   */
+  count(code: number, seconds: number, waited: number, size: number | undefined): void {
     const counter = this.#codes.get(code) ?? this.#addCode(this.#metrics.total, this.labels, this.#codes, code);
     counter.value++;
     this.#duration.observe(seconds);
+    this.#ownDuration?.observe(seconds - waited);
     if (size !== undefined) this.#size?.observe(size);
+  }
+
+  /** Counts the body of a request with this verb. `size` in bytes. */
+  countBody(verb: string, size: number): void {
+    const { group, resource } = this.#place;
+    this.#bodySize ??= this.#metrics.bodySize.series({ group, resource, verb });
+    this.#bodySize.observe(size);
   }
 
   /** Counts a request that was rejected or abandoned to protect the server. */
@@ -275,7 +313,7 @@ export class RequestSeries {
 /** Label values come from definitions, so that requests cannot create new series. */
 function createSeriesTable(metrics: RequestMetrics): RequestCounts {
   const table = new Map<string, RequestSeries>();
-  const series: FindSeries = ({ verb, path, query, resource: target }, resource) => {
+  const series: FindSeries = ({ verb, path, query, resource: target }, resource, contentType) => {
     const subresource = target?.subresource ?? '';
     const served = subresource === '' ? resource?.definition : resource?.subresources.get(subresource);
     let method = methods.get(verb) ?? other;
@@ -285,9 +323,10 @@ function createSeriesTable(metrics: RequestMetrics): RequestCounts {
       place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
     } else {
       place = target;
-      scope = target.name !== '' ? 'resource' : target.namespace === '' ? 'cluster' : 'namespace';
+      scope = target.name !== '' || verb === 'create' ? 'resource' : target.namespace === '' ? 'cluster' : 'namespace';
       if (!(served.verbs as readonly string[]).includes(verb)) method = other;
       else if ('connect' in served) method = 'CONNECT';
+      else if (verb === 'patch' && contentType?.startsWith('application/apply-patch+')) method = 'APPLY';
     }
     const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
     const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;

@@ -68,7 +68,7 @@ export function admissionRequest(
     versions: new ObjectVersions({ registry, target, object, oldObject, candidate, context }),
     warn: options.warn,
     annotate: options.annotate,
-    trace: options.stages?.trace,
+    stages: options.stages,
     turns: options.turns,
     onAbandon: (step) => undo.push(step),
     ...guardsOf(request, candidate),

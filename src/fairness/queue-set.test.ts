@@ -190,4 +190,4 @@ describe('a queue set', () => {
   });
 });
 
-const firstOf = ({ executing }: QueueSet): FlowRequest | undefined => executing[0];
+const firstOf = ({ executing }: QueueSet): FlowRequest | undefined => executing.values().next().value;

@@ -84,7 +84,7 @@ describe('requests that start together after a wait for seats', () => {
     const begun: string[] = [];
     const begin = async (name: string) => {
       const reserved = { flowClass: 'readOnly', seat, turns: loop.scheduler.turns(name) } as const;
-      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).begin(false);
+      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).enter();
       begun.push(name);
       loop.spend(step);
     };

@@ -1,5 +1,4 @@
 import type { AuditContext } from '../audit/index.ts';
-import { acceptsGzip, compressBody } from '../codec/index.ts';
 import {
   accessDenied,
   type Clock,
@@ -22,6 +21,7 @@ import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
 import { failureAnswers } from './codecs/negotiation.ts';
+import { largeResponse, maxUncompressedBytes } from './compression.ts';
 import { impersonate } from './impersonate.ts';
 import { flowClassOf, Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
@@ -271,57 +271,6 @@ const isTimeout = (error: unknown): boolean =>
 
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
-
-/** Responses up to this size are never compressed (bytes). */
-const maxUncompressedBytes = 64 * 1024;
-
-/** The memory of a large response that is built for one client is counted, after compression. */
-async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
-  const result = compress ? await compressResponse(response, request, user) : response;
-  if (typeof result.body === 'string') reservation.addResponse(result.body.length);
-  return result;
-}
-
-async function compressResponse(
-  response: ApiResponse,
-  { method, headers }: ApiRequest,
-  { name }: User,
-): Promise<ApiResponse> {
-  if (method !== 'GET' || response.status !== 200 || response.headers['content-encoding'] !== undefined)
-    return response;
-  if (!acceptsGzip(headers['accept-encoding'])) return response;
-  const { gzip } = response;
-  const { body, encoding } =
-    gzip === undefined ? await compressOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
-  if (encoding === undefined) return { ...response, body };
-  return {
-    ...response,
-    body,
-    headers: {
-      ...response.headers,
-      ...(gzip && { 'content-length': String(gzip.length) }),
-      'content-encoding': encoding,
-      vary: [response.headers['vary'], 'Accept-Encoding']
-        .flat()
-        .filter((name) => name !== undefined)
-        .join(', '),
-    },
-  };
-}
-
-const compressedDocuments = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
-
-/** Compresses a body. Bytes are a document that many requests share: it is compressed once. */
-function compressOnce(body: ApiResponse['body'], user: string): ReturnType<typeof compressBody> {
-  if (!(body instanceof Uint8Array)) return compressBody(body, user);
-  let compression = compressedDocuments.get(body);
-  if (compression === undefined) {
-    compression = compressBody(body, user);
-    compression.catch(() => compressedDocuments.delete(body));
-    compressedDocuments.set(body, compression);
-  }
-  return compression;
-}
 
 const unknownRequest: RequestInfo = {
   path: '',

@@ -37,27 +37,27 @@ describe('the registrations', () => {
   it('have documents of a server that is available only', () => {
     const registrations = create();
     registrations.set(name, apiService({}, 'True'));
-    const remote = registrations.remote('example.com', 'v1');
+    const remote = registrations.get(name)?.remote;
     registrations.learned(name, remote!.service, documents);
-    expect(registrations.remote('example.com', 'v1')?.documents).toEqual(documents);
+    expect(registrations.get(name)?.remote?.documents).toEqual(documents);
     registrations.set(name, apiService({}, 'False'));
-    expect(registrations.remote('example.com', 'v1')).toMatchObject({ available: false, documents: undefined });
+    expect(registrations.get(name)?.remote).toMatchObject({ available: false, documents: undefined });
   });
 
   it('ignore documents of a server that the APIService no longer names', () => {
     const registrations = create();
     registrations.set(name, apiService({}, 'True'));
-    const before = registrations.remote('example.com', 'v1')!.service;
+    const before = registrations.get(name)!.remote!.service;
     registrations.set(name, apiService({ service: { ...service, name: 'y' } }, 'True'));
     registrations.learned(name, before, documents);
-    expect(registrations.remote('example.com', 'v1')?.documents).toBeUndefined();
+    expect(registrations.get(name)?.remote?.documents).toBeUndefined();
   });
 
   it('leave the core group and that of APIServices to this server', () => {
     const registrations = create();
     for (const group of ['', 'own.example.com']) {
       registrations.set(`v1.${group}`, apiService({ group }, 'True'));
-      expect(registrations.remote(group, 'v1')).toBeUndefined();
+      expect(registrations.get(`v1.${group}`)?.remote).toBeUndefined();
     }
   });
 

@@ -1,13 +1,7 @@
 /** Which flow schema a request belongs to. */
 import type { ResourcePlace, User } from '../meta/index.ts';
 import type { Infer } from '../schema/index.ts';
-import type {
-  FlowSchemaSpec,
-  NonResourcePolicyRule,
-  PolicyRulesWithSubjects,
-  ResourcePolicyRule,
-  Subject,
-} from '../types/flowcontrol-v1.ts';
+import type { FlowSchemaSpec, PolicyRulesWithSubjects, Subject } from '../types/flowcontrol-v1.ts';
 
 /** What a request is classified by. */
 export interface FlowAttributes {
@@ -22,12 +16,30 @@ export interface FlowAttributes {
 
 type Distinguisher = 'ByUser' | 'ByNamespace';
 
-type Matches = (attributes: FlowAttributes) => boolean;
+/** A set of texts; undefined: every text. */
+type Texts = ReadonlySet<string> | undefined;
+
+interface ResourceRule {
+  readonly verbs: Texts;
+  readonly groups: Texts;
+  /** Plural names, each with its subresource. */
+  readonly resources: Texts;
+  readonly namespaces: Texts;
+  /** Whether requests without a namespace match. */
+  readonly clusterScope: boolean;
+}
+
+interface PathRule {
+  readonly verbs: Texts;
+  /** Every path if one of them is `*`. A path matches the paths below it too; `/a/*` matches only those. */
+  readonly paths: readonly string[];
+}
 
 /** The rules of a flow schema that have the same subjects. */
 interface Rule {
   readonly hasSubject: (user: User) => boolean;
-  readonly matches: Matches;
+  readonly resourceRules: readonly ResourceRule[];
+  readonly pathRules: readonly PathRule[];
 }
 
 /** A flow schema that is ready to match requests. */
@@ -66,11 +78,16 @@ function compileRule({
   nonResourceRules = [],
 }: Infer<typeof PolicyRulesWithSubjects>): Rule {
   const users = subjects.map(compileSubject);
-  const places = resourceRules.map(compileResourceRule);
-  const paths = nonResourceRules.map(compilePathRule);
   return {
     hasSubject: (user) => users.some((is) => is(user)),
-    matches: (attributes) => (attributes.resource === undefined ? paths : places).some((match) => match(attributes)),
+    resourceRules: resourceRules.map(({ verbs, apiGroups, resources, namespaces, clusterScope = false }) => ({
+      verbs: textsOf(verbs),
+      groups: textsOf(apiGroups),
+      resources: textsOf(resources),
+      namespaces: textsOf(namespaces),
+      clusterScope,
+    })),
+    pathRules: nonResourceRules.map(({ verbs, nonResourceURLs: paths = [] }) => ({ verbs: textsOf(verbs), paths })),
   };
 }
 
@@ -85,48 +102,30 @@ function compileSubject({ kind, user, group, serviceAccount }: Infer<typeof Subj
   return kind === 'User' ? (user) => user.name === name : ({ groups }) => groups.includes(name);
 }
 
-/** Whether a text is in the list, or the list has `*`. */
-function includes(list: readonly string[] = []): (text: string) => boolean {
-  const texts = new Set(list);
-  return texts.has('*') ? () => true : (text) => texts.has(text);
+/** The texts of a list, in which `*` stands for all. */
+const textsOf = (list: readonly string[] = []): Texts => (list.includes('*') ? undefined : new Set(list));
+
+function matchesResource(rule: ResourceRule, verb: string, place: ResourcePlace): boolean {
+  const { verbs, groups, resources, namespaces, clusterScope } = rule;
+  if (verbs?.has(verb) === false || groups?.has(place.group) === false) return false;
+  const { resource, subresource, namespace } = place;
+  if (resources?.has(subresource === '' ? resource : `${resource}/${subresource}`) === false) return false;
+  return namespace === '' ? clusterScope : namespaces?.has(namespace) !== false;
 }
 
-/** A request without a namespace needs a rule with `clusterScope`. */
-function compileResourceRule({
-  verbs,
-  apiGroups,
-  resources,
-  namespaces,
-  clusterScope = false,
-}: Infer<typeof ResourcePolicyRule>): Matches {
-  const [isVerb, isGroup, isResource, isNamespace] = [verbs, apiGroups, resources, namespaces].map((list) =>
-    includes(list),
-  ) as [Test, Test, Test, Test];
-  return ({ verb, resource }) => {
-    if (resource === undefined || !isVerb(verb) || !isGroup(resource.group)) return false;
-    const { namespace, subresource } = resource;
-    if (!isResource(subresource === '' ? resource.resource : `${resource.resource}/${subresource}`)) return false;
-    return namespace === '' ? clusterScope : isNamespace(namespace);
-  };
-}
-
-type Test = (text: string) => boolean;
-
-/** A path matches the paths below it too; `/a/*` matches only those. */
-function compilePathRule({ verbs, nonResourceURLs = [] }: Infer<typeof NonResourcePolicyRule>): Matches {
-  const isVerb = includes(verbs);
-  if (nonResourceURLs.includes('*')) return ({ verb }) => isVerb(verb);
-  const paths = nonResourceURLs.map((url): Test => {
-    if (url.endsWith('/*')) return (path) => path.startsWith(url.slice(0, -1));
-    return (path) => path === url || path.startsWith(`${url}/`);
+function matchesPath({ verbs, paths }: PathRule, verb: string, path: string): boolean {
+  if (verbs?.has(verb) === false) return false;
+  return paths.some((pattern) => {
+    if (pattern.endsWith('/*')) return path.startsWith(pattern.slice(0, -1));
+    return pattern === '*' || path === pattern || path.startsWith(`${pattern}/`);
   });
-  return ({ verb, path }) => isVerb(verb) && paths.some((is) => is(path));
 }
 
 /** The rules that can match the requests of a user, in the order of their schemas. */
 interface UserRules {
   readonly groups: readonly string[];
-  readonly rules: readonly { readonly schema: Schema; readonly matches: Matches }[];
+  readonly resourceRules: readonly (readonly [ResourceRule, Schema])[];
+  readonly pathRules: readonly (readonly [PathRule, Schema])[];
 }
 
 /** The maximum number of users whose rules are remembered. */
@@ -145,19 +144,31 @@ export class Classifier {
   }
 
   /** The first schema that matches; undefined when none does. */
-  classify(attributes: FlowAttributes): Schema | undefined {
-    for (const { schema, matches } of this.#rulesOf(attributes.user)) if (matches(attributes)) return schema;
+  classify({ user, verb, resource, path }: FlowAttributes): Schema | undefined {
+    const { resourceRules, pathRules } = this.#rulesOf(user);
+    if (resource === undefined) {
+      for (const [rule, schema] of pathRules) if (matchesPath(rule, verb, path)) return schema;
+    } else {
+      for (const [rule, schema] of resourceRules) if (matchesResource(rule, verb, resource)) return schema;
+    }
     return undefined;
   }
 
-  #rulesOf(user: User): UserRules['rules'] {
+  #rulesOf(user: User): UserRules {
     const known = this.#users.get(user.name);
-    if (known !== undefined && sameTexts(known.groups, user.groups)) return known.rules;
-    const rules = this.schemas.flatMap((schema) =>
-      schema.rules.filter(({ hasSubject }) => hasSubject(user)).map(({ matches }) => ({ schema, matches })),
+    if (known !== undefined && sameTexts(known.groups, user.groups)) return known;
+    const matching = this.schemas.flatMap((schema) =>
+      schema.rules.filter(({ hasSubject }) => hasSubject(user)).map((rule) => ({ schema, ...rule })),
     );
+    const rules: UserRules = {
+      groups: user.groups,
+      resourceRules: matching.flatMap(({ resourceRules, schema }) =>
+        resourceRules.map((rule) => [rule, schema] as const),
+      ),
+      pathRules: matching.flatMap(({ pathRules, schema }) => pathRules.map((rule) => [rule, schema] as const)),
+    };
     if (this.#users.size >= maxUsers) this.#users.clear();
-    this.#users.set(user.name, { groups: user.groups, rules });
+    this.#users.set(user.name, rules);
     return rules;
   }
 }

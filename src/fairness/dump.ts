@@ -2,7 +2,6 @@
 import { type Clock, formatDuration, Pace, type Steps, shorten } from '../meta/index.ts';
 import type { PriorityLevel } from './level.ts';
 import { type FlowRequest, Queue, totalWork } from './queue.ts';
-import { hasQueues } from './queue-set.ts';
 
 type Row = readonly (string | number | boolean)[];
 
@@ -24,7 +23,7 @@ export function dumpLevels(levels: readonly PriorityLevel[]): Steps<string> {
     const active = [...queueSet.queues.values()].filter(({ waiting }) => waiting.length > 0).length;
     const { dispatched, rejected, timedOut, cancelled } = counts;
     const { idle, waiting, executing } = queueSet;
-    return [name, active, idle, quiescing, waiting, executing.length, dispatched, rejected, timedOut, cancelled];
+    return [name, active, idle, quiescing, waiting, executing.size, dispatched, rejected, timedOut, cancelled];
   });
   return table(header, rows);
 }
@@ -62,7 +61,7 @@ function* queueRows(levels: readonly PriorityLevel[]): Generator<Row> {
 }
 
 function queuesOf({ queueSet: { queues, response } }: PriorityLevel): Queue[] {
-  if (!hasQueues(response) || response.queues > maxIdleQueues) {
+  if (typeof response === 'string' || response.queues > maxIdleQueues) {
     return [...queues.values()].sort((a, b) => a.index - b.index);
   }
   return Array.from({ length: response.queues }, (_, index) => queues.get(index) ?? new Queue(index));
@@ -104,7 +103,7 @@ const placesOf = (levels: readonly PriorityLevel[]): Placed[] =>
     ...[...queueSet.queues.values()]
       .sort((a, b) => a.index - b.index)
       .flatMap(({ waiting }) => waiting.map((request, place) => ({ level, request, place }))),
-    ...queueSet.executing.map((request) => ({ level, request, place: -1 })),
+    ...[...queueSet.executing].map((request) => ({ level, request, place: -1 })),
   ]);
 
 /** `offset`: from monotonic time to that of the day (ms). */

@@ -4,7 +4,7 @@ import type { FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
 import { Classifier, compileSchema, distinguisherOf, type FlowAttributes, type Schema } from './classify.ts';
 import { type LevelConfiguration, PriorityLevel } from './level.ts';
 import { FlowRequest } from './queue.ts';
-import { hasQueues, type Refusal } from './queue-set.ts';
+import type { Refusal } from './queue-set.ts';
 import { allocate, limitsOf, sharesOf } from './shares.ts';
 import { type LevelSamples, TimedCount, type TimedSample } from './usage.ts';
 import type { Work } from './work.ts';
@@ -127,13 +127,13 @@ export class FlowControl {
 
   /** The levels in the order of their names. */
   get levels(): PriorityLevel[] {
-    this.#refresh();
+    if (this.#stale) this.#refresh();
     return [...this.#levels.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** The schema and the level of a request. */
   classify(attributes: FlowAttributes): Assignment {
-    this.#refresh();
+    if (this.#stale) this.#refresh();
     const { name = catchAll } = this.#classifier.classify(attributes) ?? {};
     return this.#assignments.get(name) as Assignment;
   }
@@ -147,7 +147,8 @@ export class FlowControl {
   ): FlowRequest | Refusal {
     const { queueSet, counts } = level;
     const { response } = queueSet;
-    const distinguisher = hasQueues(response) && response.queues > 1 ? distinguisherOf(schema, attributes) : '';
+    const hasQueues = typeof response === 'object';
+    const distinguisher = hasQueues && response.queues > 1 ? distinguisherOf(schema, attributes) : '';
     const request = new FlowRequest(schema.name, distinguisher, attributes, work);
     series.seats.observe(request.seats);
     const refusal = queueSet.enter(request);
@@ -156,7 +157,7 @@ export class FlowControl {
       series.rejected(refusal).value++;
       return refusal;
     }
-    if (hasQueues(response)) series.queueLength.observe((request.queue?.waiting.length ?? 0) + queued(request));
+    if (hasQueues) series.queueLength.observe((request.queue?.waiting.length ?? 0) + queued(request));
     const { waiting, executing } = this.#countsOf(attributes);
     if (request.started !== undefined) {
       countStart(request, level, series);
@@ -204,7 +205,7 @@ export class FlowControl {
     const { levels } = this;
     const claims = levels.map((level) => {
       const { nominal, lower, upper } = level.limits;
-      const { highest, smoothed } = level.usage.endPeriod(now);
+      const { highest, smoothed } = level.usage.endPeriod(level.queueSet.advance());
       const least = Math.max(lower, Math.min(nominal, highest));
       level.target = Math.max(least, smoothed);
       return { target: level.target, lower: least, upper };
@@ -229,7 +230,6 @@ export class FlowControl {
 
   /** Adopts the objects as they are. */
   #refresh(): void {
-    if (!this.#stale) return;
     this.#stale = false;
     this.#adoptLevels();
     const { observer, mandatory } = this.#options;

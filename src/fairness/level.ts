@@ -1,7 +1,7 @@
 /** A priority level while the server runs. */
 import type { Clock } from '../meta/index.ts';
 import type { PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts';
-import { hasQueues, type LimitResponse, QueueSet } from './queue-set.ts';
+import { type LimitResponse, QueueSet } from './queue-set.ts';
 import type { Limits } from './shares.ts';
 import { type LevelSamples, LevelUsage } from './usage.ts';
 import { maxSeatsOf } from './work.ts';
@@ -53,7 +53,7 @@ export class PriorityLevel {
     const changed = limits.nominal !== this.limits.nominal || limits.upper !== this.limits.upper;
     this.limits = limits;
     const response = responseOf(configuration.spec);
-    this.maxSeats = maxSeatsOf(limits.nominal, hasQueues(response) ? response.handSize : 1);
+    this.maxSeats = maxSeatsOf(limits.nominal, typeof response === 'object' ? response.handSize : 1);
     this.queueSet.configure(response, changed ? limits.nominal : this.queueSet.limit);
     this.#configureUsage();
   }
@@ -67,7 +67,7 @@ export class PriorityLevel {
 
   #configureUsage(): void {
     const { limit, response } = this.queueSet;
-    const places = hasQueues(response) ? response.queues * response.queueLengthLimit : limit;
+    const places = typeof response === 'object' ? response.queues * response.queueLengthLimit : limit;
     this.usage.configure(limit, this.limits.nominal, places);
   }
 }

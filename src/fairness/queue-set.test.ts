@@ -106,6 +106,22 @@ describe('a queue set', () => {
     expect(waiting.started).toBe(25);
   });
 
+  it('counts each number of seats for as long as it lasted, and in the highest demand even without time', () => {
+    const clock = new VirtualClock(0);
+    const usage = new LevelUsage(samples, 0);
+    const queueSet = new QueueSet(clock, usage, { response: 'exempt', limit: 4 });
+    const [first, second] = [oneSeat, wide(2)].map((work) => new FlowRequest('schema', 'a', attributes, work));
+    queueSet.enter(first!);
+    queueSet.enter(second!);
+    queueSet.finish(second!);
+    clock.set(10);
+    queueSet.finish(first!);
+    clock.set(20);
+    expect(usage.endPeriod(queueSet.advance())).toMatchObject({ average: 0.5, highest: 3 });
+    clock.set(30);
+    expect(usage.endPeriod(queueSet.advance())).toMatchObject({ average: 0, highest: 0 });
+  });
+
   it('does not let narrow requests overtake a wide one that is due', () => {
     const { queueSet, enter } = makeQueueSet({ queues: 1, handSize: 1, queueLengthLimit: 50 }, 4);
     const running = enter('a', wide(3)).request;
@@ -190,4 +206,4 @@ describe('a queue set', () => {
   });
 });
 
-const firstOf = ({ executing }: QueueSet): FlowRequest | undefined => executing[0];
+const firstOf = ({ executing }: QueueSet): FlowRequest | undefined => executing.values().next().value;

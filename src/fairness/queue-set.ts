@@ -50,7 +50,7 @@ export class QueueSet {
   readonly #hands = new Map<string, Hands>();
   /** The queues with waiting requests; the one that was served last is at the end. */
   readonly #due = new Set<Queue>();
-  readonly #executing: FlowRequest[] = [];
+  readonly #executing = new Set<FlowRequest>();
   #active = 0;
   #seatsInUse = 0;
   #waiting = 0;
@@ -95,14 +95,14 @@ export class QueueSet {
     return this.#currentR;
   }
 
-  /** In no order. */
-  get executing(): readonly FlowRequest[] {
+  /** In the order in which they started. */
+  get executing(): ReadonlySet<FlowRequest> {
     return this.#executing;
   }
 
   /** Whether no request waits or has a seat. */
   get idle(): boolean {
-    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.length === 0;
+    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.size === 0;
   }
 
   /** The queues that have been used, by their index. */
@@ -128,38 +128,38 @@ export class QueueSet {
   configure(response: LimitResponse, limit: number): void {
     const before = this.#response;
     this.#response = response;
-    if (!hasQueues(before) || !hasQueues(response) || queuesOf(before) !== queuesOf(response)) this.#hands.clear();
+    const isSame =
+      typeof before === 'object' && typeof response === 'object' && queuesOf(before) === queuesOf(response);
+    if (!isSame) this.#hands.clear();
     this.resize(limit);
   }
 
   /** Changes the number of seats, and starts the requests that then fit. */
   resize(limit: number): void {
-    const now = this.#advance();
+    const now = this.advance();
     this.#limit = limit;
     this.#dispatch(now);
-    this.#recordUsage(now);
   }
 
   /** Starts the request, or puts it into a queue, or refuses it. */
   enter(request: FlowRequest): Refusal | undefined {
-    const now = this.#advance();
+    const now = this.advance();
     request.entered = now;
     const response = this.#response;
-    if (!hasQueues(response)) {
+    if (typeof response === 'string') {
       if (response === 'reject' && !this.#fits(request)) return 'concurrency-limit';
       this.#start(request, now);
-    } else {
-      const queue = this.#chooseQueue(request, response);
-      if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
-      const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
-      if (isFree || this.#mayExceed(request, queue)) {
-        this.#startAtOnce(request, queue, now);
-      } else {
-        this.#enqueue(request, queue);
-        this.#dispatch(now);
-      }
+      return undefined;
     }
-    this.#recordUsage(now);
+    const queue = this.#chooseQueue(request, response);
+    if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
+    const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
+    if (isFree || this.#mayExceed(request, queue)) {
+      this.#startAtOnce(request, queue, now);
+    } else {
+      this.#enqueue(request, queue);
+      this.#dispatch(now);
+    }
     return undefined;
   }
 
@@ -168,11 +168,10 @@ export class QueueSet {
     const { queue } = request;
     const place = queue?.waiting.indexOf(request) ?? -1;
     if (queue === undefined || place < 0) return;
-    const now = this.#advance();
+    const now = this.advance();
     queue.waiting.splice(place, 1);
     this.#dequeued(request, queue);
     this.#dispatch(now);
-    this.#recordUsage(now);
   }
 
   /**
@@ -180,10 +179,10 @@ export class QueueSet {
    * time of its work.
    */
   finish(request: FlowRequest): number {
-    const now = this.#advance();
+    const now = this.advance();
     const { queue, started = now, work, seats } = request;
     const { initialSeats, finalSeats, extraMs } = work;
-    this.#remove(request);
+    this.#executing.delete(request);
     if (queue !== undefined) {
       queue.nextDispatchR += ((now - started) / 1_000 - estimatedSeconds) * initialSeats;
       queue.initialSeats -= initialSeats;
@@ -191,17 +190,9 @@ export class QueueSet {
       boundDispatch(queue);
     }
     const held = extraMs > 0 ? finalSeats : 0;
-    if (held > 0) this.#clock.after(extraMs, () => this.#release(this.#advance(), queue, held));
+    if (held > 0) this.#clock.after(extraMs, () => this.#release(this.advance(), queue, held));
     this.#release(now, queue, seats - held, 1);
     return now;
-  }
-
-  /** Removes a request from those that execute; the last of them takes its place. */
-  #remove({ place }: FlowRequest): void {
-    const last = this.#executing.pop() as FlowRequest;
-    if (place === this.#executing.length) return;
-    this.#executing[place] = last;
-    last.place = place;
   }
 
   #release(now: number, queue: Queue | undefined, seats: number, requests = 0): void {
@@ -211,8 +202,7 @@ export class QueueSet {
       queue.executing -= requests;
       this.#settle(queue, requests);
     }
-    this.#dispatch(now);
-    this.#recordUsage(now);
+    if (this.#waiting > 0) this.#dispatch(now);
   }
 
   /** After one of its requests has ended or left: an idle queue does not count as active. */
@@ -224,9 +214,10 @@ export class QueueSet {
     this.#hands.clear();
   }
 
-  /** Advances the virtual time, and returns the time (monotonic ms). */
-  #advance(): number {
+  /** Advances the virtual time, and returns the time (monotonic ms). Precedes every change: the usage counts the state until now. */
+  advance(): number {
     const now = this.#clock.monotonic();
+    this.#usage.elapse(now, this.#seatsInUse, this.#waitingSeats, this.#executing.size, this.#waiting);
     if (this.#active > 0) {
       this.#currentR += (((now - this.#computed) / 1_000) * this.#seatsInUse) / this.#active;
     }
@@ -348,7 +339,7 @@ export class QueueSet {
   /** A request that is wider than the level starts when nothing else has a seat. */
   #fits({ seats }: FlowRequest): boolean {
     if (this.#seatsInUse + seats <= this.#limit) return true;
-    return seats > this.#limit && this.#executing.length === 0 && this.#seatsInUse === 0;
+    return seats > this.#limit && this.#executing.size === 0 && this.#seatsInUse === 0;
   }
 
   /** Whether a request starts on an extra seat. */
@@ -361,16 +352,9 @@ export class QueueSet {
   #start(request: FlowRequest, now: number): void {
     request.started = now;
     this.#seatsInUse += request.seats;
-    request.place = this.#executing.length;
-    this.#executing.push(request);
+    this.#executing.add(request);
     request.onStart?.();
   }
-
-  #recordUsage(now: number): void {
-    this.#usage.change(now, this.#seatsInUse, this.#waitingSeats, this.#executing.length, this.#waiting);
-  }
 }
-
-export const hasQueues = (response: LimitResponse): response is Queuing => typeof response === 'object';
 
 const queuesOf = ({ queues, handSize }: Queuing): string => `${queues}/${handSize}`;

@@ -17,8 +17,6 @@ export class FlowRequest {
   /** When it entered, and when it started (monotonic ms); undefined: it waits. */
   entered = 0;
   started: number | undefined;
-  /** Its place among those that execute. */
-  place = -1;
   /** Its queue, and the earliest virtual time at which it may start there (seat seconds). */
   queue: Queue | undefined;
   earliestR = 0;

@@ -65,10 +65,6 @@ export class LevelUsage {
   #nominal = 1;
   #limit = 1;
   #capacity = 1;
-  #seats = 0;
-  #waitingSeats = 0;
-  #executing = 0;
-  #waiting = 0;
   /** When the state began, and what was not yet observed: its time (ms), and values times their time. */
   #since: number;
   #pendingMs = 0;
@@ -96,29 +92,20 @@ export class LevelUsage {
     this.#capacity = Math.max(1, places);
   }
 
-  /** Records a new state; the one before is observed for as long as it lasted. */
-  change(now: number, seats: number, waitingSeats: number, executing: number, waiting: number): void {
-    this.#elapse(now);
-    this.#seats = seats;
-    this.#waitingSeats = waitingSeats;
-    this.#executing = executing;
-    this.#waiting = waiting;
-    this.#highest = Math.max(this.#highest, seats + waitingSeats);
-  }
-
-  /** The state has lasted until now (monotonic ms). */
-  #elapse(now: number): void {
+  /** The level has had these seats and requests since the last call, until now (monotonic ms). */
+  elapse(now: number, seats: number, waitingSeats: number, executing: number, waiting: number): void {
+    const demand = seats + waitingSeats;
+    this.#highest = Math.max(this.#highest, demand);
     const ms = now - this.#since;
     if (ms <= 0) return;
     this.#since = now;
-    const demand = this.#seats + this.#waitingSeats;
     this.#sum += demand * ms;
     this.#squares += demand * demand * ms;
     this.#pendingMs += ms;
-    this.#seatMs += this.#seats * ms;
+    this.#seatMs += seats * ms;
     this.#demandMs += demand * ms;
-    this.#executingMs += this.#executing * ms;
-    this.#waitingMs += this.#waiting * ms;
+    this.#executingMs += executing * ms;
+    this.#waitingMs += waiting * ms;
     if (this.#pendingMs >= minObservedMs) this.#observe();
   }
 
@@ -137,11 +124,10 @@ export class LevelUsage {
     this.#waitingMs = 0;
   }
 
-  /** Ends the period: computes its demand, and begins the next one. */
+  /** Ends the period, which has elapsed until now: computes its demand, and begins the next one. */
   endPeriod(now: number): Demand {
-    this.#elapse(now);
     const ms = now - this.#began;
-    const average = ms > 0 ? this.#sum / ms : this.#seats + this.#waitingSeats;
+    const average = ms > 0 ? this.#sum / ms : this.#highest;
     const deviation = ms > 0 ? Math.sqrt(Math.max(0, this.#squares / ms - average * average)) : 0;
     const envelope = Math.min(average + deviation, this.#highest);
     const smoothed = Math.max(envelope, smoothing * this.demand.smoothed + (1 - smoothing) * envelope);
@@ -149,7 +135,7 @@ export class LevelUsage {
     this.#began = now;
     this.#sum = 0;
     this.#squares = 0;
-    this.#highest = this.#seats + this.#waitingSeats;
+    this.#highest = 0;
     return this.demand;
   }
 }

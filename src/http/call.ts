@@ -33,8 +33,8 @@ export interface Call {
   readonly warn: (text: string) => void;
   /** Records what the events of an audited request say. */
   readonly audit: AuditContext | undefined;
-  /** Tells that the path and the verb are served: from now on, an error has one of the encodings of the resource. */
-  readonly reached: () => void;
+  /** Whether the path and the verb are served: from then on, an error has one of the encodings of the resource. */
+  reached: boolean;
   /** Records the stages of the request. */
   readonly stages: Stages;
   /** The turns in which long work of the request runs. */
@@ -72,7 +72,7 @@ export interface HandlerOptions {
 
 /** The group versions that other API servers serve behind this one. */
 export interface Aggregation {
-  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remote'>;
+  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remotes' | 'get'>;
   /** The response of the extension API server. @throws StatusError */
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
 }

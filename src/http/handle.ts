@@ -1,6 +1,15 @@
 import type { AuditContext } from '../audit/index.ts';
-import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { accessDenied, Stage, Stages, StatusError, scheduler, shorten, statusError, type User } from '../meta/index.ts';
+import {
+  accessDenied,
+  type Clock,
+  Stage,
+  Stages,
+  StatusError,
+  scheduler,
+  shorten,
+  statusError,
+  type User,
+} from '../meta/index.ts';
 import {
   AuthorizationError,
   authenticateRequest,
@@ -11,10 +20,10 @@ import {
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
-import { type AnswerFailure, failureAnswers } from './codecs/negotiation.ts';
-import { type FlowClass, flowClassOf, isHealthCheck } from './flow-class.ts';
+import { failureAnswers } from './codecs/negotiation.ts';
+import { largeResponse, maxUncompressedBytes } from './compression.ts';
 import { impersonate } from './impersonate.ts';
-import { Reservation } from './limits.ts';
+import { flowClassOf, Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
 import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
@@ -42,7 +51,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const id = auditIdOf(request, random);
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress = beginProgress(started, id, serving);
+    const progress = beginProgress(started, id, clock);
     const { stages } = progress;
     let warnings: Warnings | undefined;
     const warn = (text: string) => {
@@ -59,7 +68,8 @@ export function createHandler(options: HandlerOptions): Handler {
       const path = info.resource;
       const resource = path === undefined ? undefined : registry.find(path.group, path.version, path.resource);
       const series = metrics.series(info, resource, request.headers['content-type']);
-      const relay = aggregation && relayAt(info, aggregation);
+      const relay =
+        aggregation !== undefined && aggregation.registrations.remotes > 0 ? relayAt(info, aggregation) : undefined;
       progress.info = info;
       progress.series = series;
       // Authenticate.
@@ -80,22 +90,22 @@ export function createHandler(options: HandlerOptions): Handler {
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
       }
-      // Wait for a seat, and limit the requests in flight. A mutating request has them once its body has arrived.
+      // Wait for a seat, which a proxied request does not take, and limit the requests in flight. A mutating request has
+      // both once its body has arrived.
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
-      const arrival = { request, info, resource, attributes };
-      seat = findSeat(relay === undefined ? flowClass : relayedSeat(request, info), arrival);
-      const limited = isHealthCheck(info) ? undefined : flowClass;
-      reservation = new Reservation(metrics.inFlight, user, { flowClass: limited, seat, turns, stages });
-      const entering = reservation.begin(flowClass === 'mutating' && path !== undefined);
-      if (entering !== undefined) await entering;
+      const hasSeat = relay === undefined ? flowClass !== 'proxied' : !isLongRunning(request, info);
+      seat = hasSeat ? findSeat({ request, info, resource, attributes }) : undefined;
+      reservation = new Reservation(metrics.inFlight, user, { flowClass, seat, turns, stages });
+      if (flowClass === 'mutating' && path !== undefined) reservation.check();
+      else {
+        const entering = reservation.enter();
+        if (entering !== undefined) await entering;
+      }
       if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
       // Authorize.
       stages.enter(Stage.authorization);
       await authorizeRequest(attributes, audit, options);
       // Dispatch.
-      const reached = () => {
-        progress.answerFailure = serving.answerResourceFailure;
-      };
       const call: Call = {
         request,
         id,
@@ -106,10 +116,11 @@ export function createHandler(options: HandlerOptions): Handler {
         reservation,
         warn,
         audit,
-        reached,
+        reached: false,
         stages,
         turns,
       };
+      progress.call = call;
       response = await (relay ?? (path === undefined ? nonResource : verbs))(call);
       if (response.status === 101) response = { ...response, turns };
       if (flowClass === 'readOnly' && (isStreamed(response.body) || response.body.length > maxUncompressedBytes)) {
@@ -118,7 +129,7 @@ export function createHandler(options: HandlerOptions): Handler {
     } catch (error) {
       progress.terminated = error instanceof Overload || isTimeout(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
-      response = errorAnswer(options, request, progress, error, audit);
+      response = errorAnswer(serving, request, progress, error, audit);
     }
     const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
     if (recording !== undefined) await recording;
@@ -225,31 +236,28 @@ interface Progress {
   /** The Audit-ID. */
   readonly id: string;
   readonly stages: Stages;
-  answerFailure: AnswerFailure;
   info: RequestInfo;
   user: User | undefined;
   series: RequestSeries | undefined;
+  /** Undefined: not authorized yet. */
+  call: Call | undefined;
   /** Whether it is a watch or a proxied request, which may take as long as the client wants. */
   longRunning: boolean;
   /** Rejected or abandoned to protect the server. */
   terminated: boolean;
 }
 
-const beginProgress = (started: number, id: string, { clock, answerFailure }: Serving): Progress => ({
+const beginProgress = (started: number, id: string, clock: Clock): Progress => ({
   started,
   id,
   stages: new Stages(clock),
-  answerFailure,
   info: unknownRequest,
   user: undefined,
   series: undefined,
+  call: undefined,
   longRunning: false,
   terminated: false,
 });
-
-/** The flow class in which a request to an extension API server has a seat; `proxied`: it has none. */
-const relayedSeat = (request: ApiRequest, info: RequestInfo): FlowClass =>
-  isLongRunning(request, info) ? 'proxied' : flowClassOf(info, undefined);
 
 /** Counts a watch or a proxied request as in progress, until its conclusion. */
 function markLongRunning(progress: Progress, { longRunning }: RequestSeries): void {
@@ -263,57 +271,6 @@ const isTimeout = (error: unknown): boolean =>
 
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
-
-/** Responses up to this size are never compressed (bytes). */
-const maxUncompressedBytes = 64 * 1024;
-
-/** The memory of a large response that is built for one client is counted, after compression. */
-async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
-  const result = compress ? await compressResponse(response, request, user) : response;
-  if (typeof result.body === 'string') reservation.addResponse(result.body.length);
-  return result;
-}
-
-async function compressResponse(
-  response: ApiResponse,
-  { method, headers }: ApiRequest,
-  { name }: User,
-): Promise<ApiResponse> {
-  if (method !== 'GET' || response.status !== 200 || response.headers['content-encoding'] !== undefined)
-    return response;
-  if (!acceptsGzip(headers['accept-encoding'])) return response;
-  const { gzip } = response;
-  const { body, encoding } =
-    gzip === undefined ? await compressOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
-  if (encoding === undefined) return { ...response, body };
-  return {
-    ...response,
-    body,
-    headers: {
-      ...response.headers,
-      ...(gzip && { 'content-length': String(gzip.length) }),
-      'content-encoding': encoding,
-      vary: [response.headers['vary'], 'Accept-Encoding']
-        .flat()
-        .filter((name) => name !== undefined)
-        .join(', '),
-    },
-  };
-}
-
-const compressedDocuments = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
-
-/** Compresses a body. Bytes are a document that many requests share: it is compressed once. */
-function compressOnce(body: ApiResponse['body'], user: string): ReturnType<typeof compressBody> {
-  if (!(body instanceof Uint8Array)) return compressBody(body, user);
-  let compression = compressedDocuments.get(body);
-  if (compression === undefined) {
-    compression = compressBody(body, user);
-    compression.catch(() => compressedDocuments.delete(body));
-    compressedDocuments.set(body, compression);
-  }
-  return compression;
-}
 
 const unknownRequest: RequestInfo = {
   path: '',
@@ -379,12 +336,13 @@ let failures = 0;
 
 /** The response to an error. An unexpected error is logged with a number, and the response has this number only. */
 function errorAnswer(
-  { log }: HandlerOptions,
+  { log, answerFailure, answerResourceFailure }: Serving,
   request: ApiRequest,
-  { answerFailure, info, id: auditID }: Progress,
+  { call, info, id: auditID }: Progress,
   error: unknown,
   audit: AuditContext | undefined,
 ): ApiResponse {
+  const answer = call?.reached === true ? answerResourceFailure : answerFailure;
   if (error instanceof StatusError) {
     if (error instanceof Overload) {
       audit?.responseStatus(error.toStatus());
@@ -394,7 +352,7 @@ function errorAnswer(
       log.error(error.message, { auditID, method: request.method, path: shorten(info.path), error: error.cause });
     }
     audit?.responseStatus(error.toStatus());
-    return answerFailure(error, request.headers);
+    return answer(error, request.headers);
   }
   if (error instanceof AuthorizationError) {
     log.error('authorization failed', {
@@ -409,7 +367,7 @@ function errorAnswer(
   const id = failures;
   log.error('request failed', { id, auditID, method: request.method, path: shorten(info.path), error });
   audit?.panicked(error);
-  return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
+  return answer(statusError.internal(`unexpected failure ${id}`), request.headers);
 }
 
 /** The response to HEAD: the response to GET without its body. */

@@ -90,7 +90,7 @@ describe('requests that start together after a wait for seats', () => {
         turns: loop.scheduler.turns(name),
         stages,
       } as const;
-      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).begin(false);
+      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).enter();
       begun.push(name);
       loop.spend(step);
     };

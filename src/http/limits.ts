@@ -1,8 +1,9 @@
 /** The limits on what requests may take of the server at the same time. */
 import { systemMasters } from '../auth/index.ts';
 import type { Stages, Turns, User } from '../meta/index.ts';
-import type { FlowClass } from './flow-class.ts';
+import type { Resource } from '../registry/index.ts';
 import { Overload } from './overload.ts';
+import type { RequestInfo } from './request-info.ts';
 import type { Seat } from './seat.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -27,6 +28,20 @@ export interface InFlightLimits {
   readonly unread: number;
   /** Bytes of the selectors of lists and watches in progress. */
   readonly selectors: number;
+}
+
+/** The flow class in which a request is counted. */
+export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
+
+/** The flow class of a request; undefined for a health check, which is served at any load. */
+export function flowClassOf(
+  { verb, path, resource: place }: RequestInfo,
+  resource: Resource | undefined,
+): FlowClass | undefined {
+  if (place === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
+  if (place !== undefined && resource?.connections.has(place.subresource)) return 'proxied';
+  if (verb === 'watch') return 'longRunning';
+  return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }
 
 export interface InFlight {
@@ -190,17 +205,10 @@ export class Reservation {
   }
 
   /**
-   * Takes the seat of the request, at once or after a wait, and counts it in its flow class. One with a body does so once
-   * it has arrived (`receive`), and must only fit into its flow class now.
+   * Takes the seat of the request, at once or after a wait, and counts it in its flow class.
    * @throws StatusError 429
    */
-  begin(hasBody: boolean): Promise<void> | undefined {
-    if (!hasBody) return this.#enter();
-    this.#check();
-    return undefined;
-  }
-
-  #enter(): Promise<void> | undefined {
+  enter(): Promise<void> | undefined {
     const waiting = this.#seat?.take();
     if (waiting !== undefined) return this.#enterAfter(waiting);
     this.#count();
@@ -220,8 +228,11 @@ export class Reservation {
     this.#turns.goBehind?.();
   }
 
-  /** @throws StatusError 429 when the request may not be counted in its flow class now */
-  #check(): void {
+  /**
+   * Checks that the request fits into its flow class now: one with a body enters once that has arrived (`receive`).
+   * @throws StatusError 429
+   */
+  check(): void {
     const flowClass = this.#flowClass;
     if (flowClass === undefined || this.#isUnlimited) return;
     if (!this.#limits[flowClass].check(this.#user, 1, this.#exempt)) throw new Overload();
@@ -245,12 +256,12 @@ export class Reservation {
   async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
     const { coming = 0 } = request;
     if (coming > 0) {
-      this.#check();
+      this.check();
       // A body of unknown length counts as it arrives.
       this.#addBody(coming === Number.POSITIVE_INFINITY ? 0 : Math.min(coming, limit));
     }
     const body = await request.body(limit, (bytes) => this.#addBody(bytes));
-    const waiting = this.#enter();
+    const waiting = this.enter();
     if (waiting !== undefined) await waiting;
     return body;
   }

@@ -12,7 +12,6 @@ import {
 } from '../fairness/index.ts';
 import { type Clock, type Names, parseDuration } from '../meta/index.ts';
 import { type Resource, readFlag } from '../registry/index.ts';
-import type { FlowClass } from './flow-class.ts';
 import { Overload } from './overload.ts';
 import type { Query, RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
@@ -38,7 +37,7 @@ export interface Seat {
   release(): void;
 }
 
-type FindSeat = (flowClass: FlowClass, arrival: Arrival) => Seat | undefined;
+type FindSeat = (arrival: Arrival) => Seat | undefined;
 
 interface SeatOptions {
   /** Absent: requests have no seats. */
@@ -47,25 +46,21 @@ interface SeatOptions {
   readonly names: Names;
 }
 
-/** Returns a function that finds the seat of a request; proxied requests have none. */
+/** Returns a function that finds the seat of a request. */
 export function createSeats({ flowControl, clock, names }: SeatOptions): FindSeat {
   if (flowControl === undefined) return () => undefined;
   const [schemaHeader, levelHeader] = ['flowschema-uid', 'prioritylevel-uid'].map(
     (end) => names.flowControlHeader.toLowerCase() + end,
   ) as [string, string];
-  const headers = new WeakMap<Assignment, ApiResponse['headers']>();
-  const headersOf = (assignment: Assignment): ApiResponse['headers'] => {
-    let found = headers.get(assignment);
-    if (found === undefined) {
-      found = { [schemaHeader]: assignment.schema.uid, [levelHeader]: assignment.level.configuration.uid };
-      headers.set(assignment, found);
-    }
-    return found;
-  };
-  return (flowClass, arrival) => {
-    if (flowClass === 'proxied') return undefined;
+  const known = new WeakMap<Assignment, ApiResponse['headers']>();
+  return (arrival) => {
     const assignment = flowControl.classify(arrival.attributes);
-    return new LevelSeat(flowControl, clock, assignment, arrival, headersOf(assignment));
+    let headers = known.get(assignment);
+    if (headers === undefined) {
+      headers = { [schemaHeader]: assignment.schema.uid, [levelHeader]: assignment.level.configuration.uid };
+      known.set(assignment, headers);
+    }
+    return new LevelSeat(flowControl, clock, assignment, arrival, headers);
   };
 }
 

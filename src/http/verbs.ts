@@ -101,7 +101,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (connection !== undefined) return connectAnswer(options, call, target, connection);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
-    call.reached();
+    call.reached = true;
     return serve(version !== undefined && builtInVersions.has(version) ? verbs : customVerbs, call, target);
   };
 }

@@ -13,6 +13,8 @@ describe('the control of a field', () => {
     [{ oneOf: [{ type: 'string' }, { type: 'number' }] }, '500m', 'mixed'],
     [{ format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }, 80, 'mixed'],
     [{ 'x-kubernetes-int-or-string': true }, '25%', 'mixed'],
+    [{ 'x-kubernetes-int-or-string': false, type: 'string' }, '25%', 'text'],
+    [{ oneOf: [{ type: 'string' }, { type: 'boolean' }] }, 'a', 'yaml'],
     [list, ['a'], 'list'],
     [{ type: 'object', properties: {} }, {}, 'section'],
     [map, { a: 'b' }, 'map'],

@@ -49,10 +49,13 @@ function isText(value: Json): boolean {
 }
 
 /** Whether a field takes a text or a number, such as a quantity or a port. */
-function isTextOrNumber({ oneOf, format, ...extensions }: Schema): boolean {
+export function isTextOrNumber({ oneOf, format, ...extensions }: Schema): boolean {
   const types = Array.isArray(oneOf) ? oneOf.map((one) => isJsonObject(one) && one['type']) : [];
-  const isExtension = Object.keys(extensions).some((name) => name.endsWith('-int-or-string'));
-  return format === 'int-or-string' || isExtension || (types.length === 2 && types.includes('string'));
+  const hasBoth = types.includes('string') && (types.includes('integer') || types.includes('number'));
+  const isExtension = Object.entries(extensions).some(
+    ([name, value]) => value === true && name.endsWith('-int-or-string'),
+  );
+  return format === 'int-or-string' || isExtension || (types.length === 2 && hasBoth);
 }
 
 function hasType(...types: readonly string[]): (schema: Schema) => boolean {

@@ -45,7 +45,8 @@ function readDocument(session: Session, url: string): Promise<Json> {
   return reading;
 }
 
-function schemaOfKind(
+/** The schema of a kind among those of its document; undefined: the document has none. */
+export function schemaOfKind(
   schemas: { readonly [name: string]: Schema },
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   extension: string,

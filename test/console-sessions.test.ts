@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificates } from '../src/http/testing/fixture.ts';
 import type { ApiObject } from '../src/meta/index.ts';
 import { createServer, type OrchServer } from '../src/server/index.ts';
+import { agentNode, pod, pods } from './console/objects.ts';
 import { goTo, offencesOf, openConsole, seriousFindings, startBrowser } from './support/browser.ts';
 import { type IdentityProvider, startIdentityProvider } from './support/identity-provider.ts';
 import { type NodeAgent, startNodeAgent } from './support/node-agent.ts';
@@ -49,7 +50,8 @@ beforeAll(async () => {
   provider.allowRedirect(`${url}/console/`);
   await allow('developers', 'system:aggregate-to-view');
   await allow('operators', 'cluster-admin');
-  await createPod();
+  await server.client.create(...agentNode('here', agent.port));
+  await server.client.create(pods, pod('web', { nodeName: 'here' }));
   browser = await startBrowser(chromium);
   page = await openConsole(browser, url, { issuer: provider.issuer });
 });
@@ -77,17 +79,6 @@ const allow = (group: string, role: string) =>
     roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: role },
     subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'Group', name: `oidc:${group}` }],
   } as ApiObject);
-
-/** Creates a pod on the node of the agent. */
-async function createPod(): Promise<void> {
-  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
-  const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: agent.port } } };
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' }, status };
-  await server.client.create({ apiVersion: 'v1', resource: 'nodes' }, node);
-  const spec = { nodeName: 'here', containers: ['main', 'side'].map((name) => ({ name, image: 'i' })) };
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec };
-  await server.client.create({ apiVersion: 'v1', resource: 'pods', namespace: 'default' }, pod);
-}
 
 const signInButton = () => page.getByRole('button', { name: 'Sign in with 127.0.0.1' });
 
@@ -166,10 +157,7 @@ describe.skipIf(chromium === undefined)('the console and an identity provider, i
   it('shows the exit code of a command, and why none runs', async () => {
     await run('fail', 'Reconnect');
     await page.getByRole('status').getByText('The command has ended with exit code 3.').waitFor();
-    await server.client.delete(
-      { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'web' },
-      { gracePeriodSeconds: 0 },
-    );
+    await server.client.delete({ ...pods, name: 'web' }, { gracePeriodSeconds: 0 });
     await run('cat', 'Reconnect');
     await page.getByRole('alert').getByText('pods "web" not found').waitFor();
     await expect.poll(() => agent.streams.size).toBe(0);

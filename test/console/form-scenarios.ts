@@ -1,25 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ApiObject } from '../../src/server/index.ts';
 import { seriousFindings } from '../support/browser.ts';
 import type { ConsoleBench } from './bench.ts';
-
-const deployments = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'default' };
-
-/** A deployment of one container. */
-export const deployment = (name: string): ApiObject =>
-  ({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: { containers: [{ name: 'web', image: 'web:1', args: ['--verbose'] }] },
-      },
-    },
-  }) as ApiObject;
+import { deployment, deployments } from './objects.ts';
 
 export function formScenarios(bench: ConsoleBench): void {
   it('edits the fields of an object in a form, through the same review as its YAML', async () => {

@@ -345,7 +345,8 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
   });
 });
 
-describe.skipIf(chromium === undefined).concurrent('an object in the console', () => {
+// They share two cores.
+describe.skipIf(chromium === undefined).concurrent('an object in the console', { timeout: 300_000 }, () => {
   const bench = benchOf(() => ({ server, browser, url, token: tokens.admin, certificate }));
   signInScenarios(bench);
   editScenarios(bench);

@@ -27,6 +27,9 @@ export function signInScenarios(bench: ConsoleBench): void {
       await keyboard.type(bench.token);
       await keyboard.press('Enter');
       await page.getByRole('link', { name: 'ConfigMap', exact: true }).waitFor();
+      await tabTo(page, 'Filter kinds');
+      await keyboard.type('configmap');
+      await page.getByRole('link', { name: 'Secret', exact: true }).waitFor({ state: 'detached' });
       await tabTo(page, 'ConfigMap');
       await keyboard.press('Enter');
       await page.getByRole('heading', { name: 'ConfigMap' }).waitFor();
@@ -63,7 +66,7 @@ async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
     while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
     return element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent;
   })()`;
-  for (let presses = 0; presses < 200; presses++) {
+  for (let presses = 0; presses < 50; presses++) {
     await page.keyboard.press(key);
     if ((await page.evaluate(focused)) === name) return;
   }

@@ -1,7 +1,7 @@
 /** Every text of the page, in English and in German. `{name}` stands for a parameter. */
 import { computed, signal } from '@preact/signals';
 
-const texts = {
+export const texts = {
   console: ['Console', 'Konsole'],
   // Sign in
   signIn: ['Sign in', 'Anmelden'],

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await server.client.create(...agentNode('here', agent.port));
   await server.client.create(pods, pod('web', { nodeName: 'here' }));
   browser = await startBrowser(chromium);
-  page = await openConsole(browser, url, { issuer: provider.issuer });
+  page = await openConsole(browser, url, { issuer: [provider.issuer, provider.tokenOrigin] });
 });
 
 afterAll(async () => {
@@ -104,10 +104,16 @@ describe.skipIf(chromium === undefined)('the console and an identity provider, i
     expect(await page.getByRole('link', { name: 'Terminal' }).count()).toBe(0);
   });
 
-  it('shows why the provider refuses, as text', async () => {
+  it('signs out at the provider as well, which asks who signs in next', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Sign out here' }).click();
+    await signInButton().waitFor();
+    expect(page.url()).toBe(`${url}/console/`);
     await signInButton().click();
+    await page.getByRole('link', { name: 'deny' }).waitFor();
+  });
+
+  it('shows why the provider refuses, as text', async () => {
     await page.getByRole('link', { name: 'deny' }).click();
     const why = 'The identity provider refuses: access_denied: <i>not today</i>';
     await page.getByRole('alert').getByText(why, { exact: true }).waitFor();

@@ -31,6 +31,10 @@ export const texts = {
     'The token endpoint of {issuer} is at {origin}, to which this page may not connect.',
     'Der Token-Endpunkt von {issuer} liegt bei {origin}, wohin sich diese Seite nicht verbinden darf.',
   ],
+  issuerTooLong: [
+    'The response of {issuer} is too long, or broke off.',
+    'Die Antwort von {issuer} ist zu lang oder brach ab.',
+  ],
   noIdToken: ['{issuer} has sent no ID token.', '{issuer} hat kein ID-Token gesendet.'],
   otherUser: ['the new token is that of another user', 'das neue Token gehört einem anderen Benutzer'],
   token: ['Bearer token', 'Bearer-Token'],

@@ -38,8 +38,8 @@ export function SignIn() {
       const read = await readSettings();
       setSettings(read);
       if (response === undefined) return setBusy(false);
-      const { token, address } = await completeSignIn(response, read, browser());
-      await signIn(token);
+      const { address, ...credentials } = await completeSignIn(response, read, browser());
+      await signIn(credentials);
       goTo(address);
     });
   }, []);
@@ -47,7 +47,7 @@ export function SignIn() {
     event.preventDefault();
     const typed = new FormData(event.currentTarget as HTMLFormElement).get('token');
     const token = typeof typed === 'string' ? typed.trim() : '';
-    if (token !== '') void attempt('tokenRefused', () => signIn(async () => token));
+    if (token !== '') void attempt('tokenRefused', () => signIn({ token: async () => token }));
   };
   const moveTo = (issuer: Issuer, scopes: readonly string[]) =>
     attempt('tokenRefused', async () => location.assign(await beginSignIn(issuer, scopes, location.hash, browser())));
@@ -74,7 +74,7 @@ export function SignIn() {
           {t('signInWithToken')}
         </button>
       </form>
-      <button type="button" disabled={busy} onClick={() => void attempt('noCertificate', signIn)}>
+      <button type="button" disabled={busy} onClick={() => void attempt('noCertificate', () => signIn())}>
         {t('signInWithCertificate')}
       </button>
       <Preferences />

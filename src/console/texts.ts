@@ -156,7 +156,7 @@ export const texts = {
   removeField: ['Remove {field}', '{field} entfernen'],
   key: ['Key', 'Schlüssel'],
   keyOf: ['Key of a new field in {field}', 'Schlüssel eines neuen Felds in {field}'],
-  notANumber: ['This is not a number.', 'Das ist keine Zahl.'],
+  notANumber: ['This is not a number that the field can have.', 'Das ist keine Zahl, die das Feld haben kann.'],
   // Relations
   graph: ['Relations', 'Beziehungen'],
   notDrawn: ['{count} more objects are not drawn.', '{count} weitere Objekte sind nicht gezeichnet.'],
@@ -183,6 +183,7 @@ export const texts = {
   written: ['Age', 'Alter'],
   operation: ['Operation', 'Operation'],
   changedFields: ['Changed fields', 'Geänderte Felder'],
+  moreFields: ['{count} more fields are in the text below.', '{count} weitere Felder stehen im Text darunter.'],
   newerVersions: ['There are newer versions.', 'Es gibt neuere Fassungen.'],
   showThem: ['Show them', 'Anzeigen'],
   olderVersions: ['Older versions', 'Ältere Fassungen'],

@@ -13,7 +13,7 @@ export function formScenarios(bench: ConsoleBench): void {
       expect(await field('spec.replicas').isDisabled()).toBe(true);
       await page.getByRole('button', { name: 'Edit' }).click();
       await field('spec.replicas').fill('many');
-      await page.getByRole('alert').getByText('This is not a number.').waitFor();
+      await page.getByRole('alert').getByText('This is not a number that the field can have.').waitFor();
       await field('spec.replicas').fill('3');
       await page.getByTestId('field').getByText('spec.replicas').waitFor();
       await page.getByLabel('Add a field to spec', { exact: true }).first().selectOption('paused');

@@ -62,6 +62,13 @@ function hasType(...types: readonly string[]): (schema: Schema) => boolean {
   return ({ type }) => typeof type === 'string' && types.includes(type);
 }
 
+/** The number that a text is; undefined where it is none for the schema, or one that would be rounded. */
+export function readNumber(text: string, { type }: Schema): number | undefined {
+  const number = Number(text);
+  const isExact = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
+  return text.trim() !== '' && isExact ? number : undefined;
+}
+
 /** A value in which the member at a path is replaced, or removed when `member` is undefined. Changes nothing in place. */
 export function withMember(value: Json | undefined, path: FieldPath, member: Json | undefined): Json | undefined {
   const [part, ...rest] = path;

@@ -99,6 +99,11 @@ export const texts = {
   dependents: ['Dependents', 'Abhängige'],
   noOwners: ['No owner.', 'Kein Besitzer.'],
   noDependents: ['No dependents found.', 'Keine Abhängigen gefunden.'],
+  moreDependents: ['There are more dependents.', 'Es gibt weitere Abhängige.'],
+  notSearched: [
+    'Kinds that could not be searched completely: {count} ({kinds})',
+    'Arten, die nicht vollständig durchsucht werden konnten: {count} ({kinds})',
+  ],
   findDependents: ['Find dependents', 'Abhängige suchen'],
   searching: ['Searching {done} of {all} kinds…', 'Durchsucht {done} von {all} Arten…'],
   field: ['Field', 'Feld'],

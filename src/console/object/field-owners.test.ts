@@ -37,8 +37,7 @@ describe('the owners of the fields of an object', () => {
 
   it('leave out fields that the object does not have, in whatever form it lacks them', () => {
     const below = { 'f:b': {}, 'f:constructor': {}, 'f:length': {}, 'k:{"name":"x"}': {}, 'k:{broken': {}, 'i:0': {} };
-    for (const a of [null, 'text', 1, {}, []] as Json[])
-      expect([a, ownedBy({ a }, { 'f:a': below })]).toEqual([a, []]);
+    for (const a of [null, 'text', 1, {}, []] as Json[]) expect([a, ownedBy({ a }, { 'f:a': below })]).toEqual([a, []]);
   });
 
   it('are none where entries are not what they should be', () => {

@@ -76,6 +76,7 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
           kind={kind}
           object={object}
           hidesValues={hidesValues}
+          deleted={deleted}
           editing={editing}
           onEdited={() => setEditing(false)}
         />
@@ -97,6 +98,7 @@ interface ObjectPartsProps {
   readonly object: ApiObject;
   /** Whether the values of a secret are not shown, unless it is edited. */
   readonly hidesValues: boolean;
+  readonly deleted: boolean;
   readonly editing: boolean;
   readonly onEdited: () => void;
 }

@@ -109,6 +109,9 @@ export function typeText({ type, items, additionalProperties, format }: Schema):
 /** What a field means; empty: the schema does not say. */
 export const descriptionOf = ({ description }: Schema): string => (typeof description === 'string' ? description : '');
 
+/** The first sentence of a description, or its first line where that is shorter. */
+export const firstSentence = (description: string): string => /^.*?(?:\.(?=\s|$)|$)/m.exec(description)?.[0] ?? '';
+
 /** The fields that an object must have. */
 export const requiredOf = ({ required }: Schema): readonly string[] =>
   Array.isArray(required) ? (required as string[]) : [];

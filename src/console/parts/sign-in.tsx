@@ -43,6 +43,12 @@ export function SignIn() {
       goTo(address);
     });
   }, []);
+  useEffect(() => {
+    // Browsers may show the page as it was left for an issuer.
+    const restored = () => setBusy(false);
+    addEventListener('pageshow', restored);
+    return () => removeEventListener('pageshow', restored);
+  }, []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget as HTMLFormElement).get('token');

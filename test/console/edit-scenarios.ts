@@ -8,9 +8,10 @@ export function editScenarios(bench: ConsoleBench): void {
     await bench.server.client.create(deployments, deployment('checked'));
     await bench.inPage('#/object/apps%2Fv1/deployments/default/checked', async (page) => {
       const { keyboard } = page;
-      await page.getByTestId('field').or(page.locator('.cm-owners')).first().waitFor();
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.locator('.cm-content[contenteditable=true] .cm-line', { hasText: 'replicas: 1' }).click();
+      // The schema is there.
+      await page.getByTestId('field').getByText('integer').waitFor();
       await keyboard.press('End');
       await keyboard.press('Enter');
       await keyboard.type('minRe');

@@ -46,8 +46,8 @@ export function signInScenarios(bench: ConsoleBench): void {
       await tabTo(page, 'YAML of typed');
       await keyboard.press('Control+End');
       await keyboard.type('  second: "yes"');
-      // Tab indents a line of the editor; after Escape it leaves the editor.
-      await keyboard.press('Escape');
+      // Tab indents a line of the editor; from now on it leaves the editor. Escape allows that for two seconds only.
+      await keyboard.press('Control+m');
       await tabTo(page, 'Review', 'Shift+Tab');
       await keyboard.press('Enter');
       await page.getByRole('button', { name: 'Save', disabled: false }).waitFor();

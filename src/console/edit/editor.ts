@@ -146,7 +146,7 @@ function modeOf({ label, editable, original, onChange, onField, check }: EditorO
     if (update.docChanged) onChange?.(update.state.doc.toString());
     if (update.docChanged || update.selectionSet) onField?.(pathAt(update.state, update.state.selection.main.head));
   });
-  // Tab indents, as people expect of an editor; Escape and then Tab leaves it.
+  // Tab indents, as people expect of an editor; Escape and then Tab leaves it, and Ctrl+M lets Tab always leave it.
   const editing = [history(), keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap])];
   return [
     editable ? [EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), editing] : reading(label),

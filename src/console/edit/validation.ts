@@ -58,7 +58,8 @@ function* problemsAt(node: ParsedNode, position: Position): Generator<YamlProble
   } else if (isScalar(node)) {
     const choices = field['enum'];
     if (Array.isArray(choices) && !choices.includes(node.value as Json)) {
-      yield problem(node, t('notAChoice', { choices: choices.join(', ') }));
+      const shown = choices.map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)));
+      yield problem(node, t('notAChoice', { choices: shown.join(', ') }));
     }
   } else if (isSeq(node)) {
     for (const [index, item] of node.items.entries()) {

@@ -15,9 +15,12 @@ const hashOf = (/** @type {string} */ text) => createHash('sha256').update(text)
 const compressed = (/** @type {string} */ text) =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
 
+/** The most bytes of all files, compressed. */
+const maxBytes = 600_000;
+
 /**
  * A plugin that replaces each file of the bundle by its compressed form, and adds the page, the style sheet, and `files.json`:
- * the media type and the hash of each file, by its name.
+ * the media type and the hash of each file, by its name. Fails when the files are too large.
  * @param {{ page: string, icon: string, styles: string[] }} sources `page` has `{script}`, `{styles}` and `{icon}` for the names of these files
  * @returns {import('rolldown').Plugin}
  */
@@ -26,10 +29,13 @@ export const pageFiles = ({ page, icon, styles }) => ({
   generateBundle(_, bundle) {
     /** @type {{ [name: string]: { type: string, hash: string, hashed: boolean } }} */
     const table = {};
+    let bytes = 0;
     const add = (/** @type {string} */ name, /** @type {string} */ text, hashed = true) => {
       const type = types[/** @type {keyof typeof types} */ (name.slice(name.lastIndexOf('.') + 1))];
       table[name] = { type, hash: hashOf(text), hashed };
-      this.emitFile({ type: 'asset', fileName: `${name}.br`, source: compressed(text) });
+      const source = compressed(text);
+      bytes += source.length;
+      this.emitFile({ type: 'asset', fileName: `${name}.br`, source });
     };
     let script = '';
     for (const file of Object.values(bundle)) {
@@ -53,6 +59,7 @@ export const pageFiles = ({ page, icon, styles }) => ({
     };
     const html = readFileSync(page, 'utf8').replace(/\{(script|styles|icon)\}/g, (_, name) => names[name] ?? '');
     add('index.html', html, false);
+    if (bytes > maxBytes) this.error(`the page has ${bytes} bytes, compressed: more than ${maxBytes}`);
     this.emitFile({ type: 'asset', fileName: 'files.json', source: JSON.stringify(table) });
   },
 });

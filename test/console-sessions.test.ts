@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificates } from '../src/http/testing/fixture.ts';
 import type { ApiObject } from '../src/meta/index.ts';
 import { createServer, type OrchServer } from '../src/server/index.ts';
+import { agentNode, pod, pods } from './console/objects.ts';
 import { goTo, offencesOf, openConsole, seriousFindings, startBrowser } from './support/browser.ts';
 import { type IdentityProvider, startIdentityProvider } from './support/identity-provider.ts';
 import { type NodeAgent, startNodeAgent } from './support/node-agent.ts';
@@ -49,9 +50,10 @@ beforeAll(async () => {
   provider.allowRedirect(`${url}/console/`);
   await allow('developers', 'system:aggregate-to-view');
   await allow('operators', 'cluster-admin');
-  await createPod();
+  await server.client.create(...agentNode('here', agent.port));
+  await server.client.create(pods, pod('web', { nodeName: 'here' }));
   browser = await startBrowser(chromium);
-  page = await openConsole(browser, url, { issuer: provider.issuer });
+  page = await openConsole(browser, url, { issuer: [provider.issuer, provider.tokenOrigin] });
 });
 
 afterAll(async () => {
@@ -78,17 +80,6 @@ const allow = (group: string, role: string) =>
     subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'Group', name: `oidc:${group}` }],
   } as ApiObject);
 
-/** Creates a pod on the node of the agent. */
-async function createPod(): Promise<void> {
-  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
-  const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: agent.port } } };
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' }, status };
-  await server.client.create({ apiVersion: 'v1', resource: 'nodes' }, node);
-  const spec = { nodeName: 'here', containers: ['main', 'side'].map((name) => ({ name, image: 'i' })) };
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec };
-  await server.client.create({ apiVersion: 'v1', resource: 'pods', namespace: 'default' }, pod);
-}
-
 const signInButton = () => page.getByRole('button', { name: 'Sign in with 127.0.0.1' });
 
 describe.skipIf(chromium === undefined)('the console and an identity provider, in a browser', () => {
@@ -113,10 +104,16 @@ describe.skipIf(chromium === undefined)('the console and an identity provider, i
     expect(await page.getByRole('link', { name: 'Terminal' }).count()).toBe(0);
   });
 
-  it('shows why the provider refuses, as text', async () => {
+  it('signs out at the provider as well, which asks who signs in next', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Sign out here' }).click();
+    await signInButton().waitFor();
+    expect(page.url()).toBe(`${url}/console/`);
     await signInButton().click();
+    await page.getByRole('link', { name: 'deny' }).waitFor();
+  });
+
+  it('shows why the provider refuses, as text', async () => {
     await page.getByRole('link', { name: 'deny' }).click();
     const why = 'The identity provider refuses: access_denied: <i>not today</i>';
     await page.getByRole('alert').getByText(why, { exact: true }).waitFor();
@@ -166,10 +163,7 @@ describe.skipIf(chromium === undefined)('the console and an identity provider, i
   it('shows the exit code of a command, and why none runs', async () => {
     await run('fail', 'Reconnect');
     await page.getByRole('status').getByText('The command has ended with exit code 3.').waitFor();
-    await server.client.delete(
-      { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'web' },
-      { gracePeriodSeconds: 0 },
-    );
+    await server.client.delete({ ...pods, name: 'web' }, { gracePeriodSeconds: 0 });
     await run('cat', 'Reconnect');
     await page.getByRole('alert').getByText('pods "web" not found').waitFor();
     await expect.poll(() => agent.streams.size).toBe(0);

@@ -6,9 +6,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificates } from '../src/http/testing/fixture.ts';
 import { type ApiObject, createServer, type OrchServer } from '../src/server/index.ts';
 import { benchOf } from './console/bench.ts';
+import { editScenarios } from './console/edit-scenarios.ts';
 import { formScenarios } from './console/form-scenarios.ts';
 import { graphScenarios } from './console/graph-scenarios.ts';
 import { historyScenarios } from './console/history-scenarios.ts';
+import { agentNode, configMap, configMaps } from './console/objects.ts';
+import { signInScenarios } from './console/sign-in-scenarios.ts';
 import { serveLog, workloadScenarios } from './console/workload-scenarios.ts';
 import {
   foreignElements,
@@ -27,7 +30,6 @@ import { startWith } from './support/start.ts';
 const chromium = chromiumPath();
 const tokens = { admin: 'token-of-an-administrator', viewer: 'token-of-a-viewer', nobody: 'token-of-nobody' };
 const folder = mkdtempSync(join(tmpdir(), 'orch-console-'));
-const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
 
 /** Those of the node agent, and of a browser that presents one. */
 const certificates = makeCertificates();
@@ -59,9 +61,6 @@ async function start(port = 0): Promise<void> {
   url = (await server.listen()).url;
 }
 
-const configMap = (name: string, data: { readonly [key: string]: string } = {}): ApiObject =>
-  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data }) as ApiObject;
-
 /** Waits until the table on the page has a row. */
 const row = (name: string) => page.locator('tbody tr', { has: page.getByRole('link', { name, exact: true }) });
 const count = () => page.getByTestId('count');
@@ -86,7 +85,7 @@ beforeAll(async () => {
   agent = await startNodeAgent({ cert: certificates.cert, key: certificates.key }, ({ url: path = '' }, response) =>
     serveLog(path, response),
   );
-  await createNode();
+  await server.client.create(...agentNode('agent', agent.port));
   many = createMany();
   browser = await startBrowser(chromium);
   page = await openConsole(browser, url);
@@ -138,8 +137,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
   });
 
   it('selects rows by text and by labels, and sorts them', async () => {
-    const labelled = { ...configMap('labelled'), metadata: { name: 'labelled', labels: { colour: 'green' } } };
-    await server.client.create(configMaps, labelled);
+    await server.client.create(configMaps, configMap('labelled', {}, { labels: { colour: 'green' } }));
     await row('labelled').waitFor();
     await page.getByLabel('Filter rows by text').fill('colour=green');
     await row('first').waitFor({ state: 'detached' });
@@ -220,8 +218,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await page.getByRole('heading', { name: 'example', exact: true }).waitFor();
     const { metadata } = await server.client.get({ ...configMaps, name: 'example' });
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'example', uid: metadata.uid ?? '' };
-    const dependent = { ...configMap('dependent'), metadata: { name: 'dependent', ownerReferences: [owner] } };
-    await server.client.create(configMaps, dependent);
+    await server.client.create(configMaps, configMap('dependent', {}, { ownerReferences: [owner] }));
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('link', { name: 'ConfigMap dependent' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -293,6 +290,7 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
   it('has no serious finding in dark colours, in German, and on a phone', async () => {
     await goTo(page, '#/load');
     await page.locator('.chart canvas').first().waitFor();
+    await page.getByRole('table', { name: 'Requests in progress' }).getByText('admin').first().waitFor();
     await page.getByLabel('Theme').selectOption('dark');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Language').selectOption('de');
@@ -340,14 +338,18 @@ describe.skipIf(chromium === undefined)('the console in a browser', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, tokens.nobody);
     await page.getByText('You may not list any kind in this namespace.').waitFor();
+    expect(await page.getByRole('link', { name: 'Load' }).count()).toBe(0);
     await goTo(page, '#/list/v1/secrets');
     await page.getByRole('alert').getByText('secrets is forbidden: User "nobody" cannot list').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });
 });
 
-describe.skipIf(chromium === undefined).concurrent('an object in the console', () => {
+// They share two cores.
+describe.skipIf(chromium === undefined).concurrent('an object in the console', { timeout: 300_000 }, () => {
   const bench = benchOf(() => ({ server, browser, url, token: tokens.admin, certificate }));
+  signInScenarios(bench);
+  editScenarios(bench);
   historyScenarios(bench);
   formScenarios(bench);
   graphScenarios(bench);
@@ -386,14 +388,6 @@ describe('a server without the console', () => {
   });
 });
 
-/** The node whose logs the agent serves. */
-async function createNode(): Promise<void> {
-  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
-  const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: agent.port } } };
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'agent' }, status };
-  await server.client.create({ apiVersion: 'v1', resource: 'nodes' }, node as unknown as ApiObject);
-}
-
 async function createMany(): Promise<void> {
   await server.client.create(
     { apiVersion: 'v1', resource: 'namespaces' },
@@ -401,7 +395,7 @@ async function createMany(): Promise<void> {
   );
   const create = (index: number) => {
     const name = `map-${String(index).padStart(5, '0')}`;
-    return server.client.create({ ...configMaps, namespace: 'many' }, { ...configMap(name), metadata: { name } });
+    return server.client.create({ ...configMaps, namespace: 'many' }, configMap(name, {}, { namespace: 'many' }));
   };
   for (let from = 0; from < 10_000; from += 200) {
     await Promise.all(Array.from({ length: 200 }, (_, index) => create(from + index)));
@@ -478,5 +472,5 @@ async function injectEverywhere(): Promise<void> {
   const ownerReferences = payloads.map((name, index) => {
     return { apiVersion: 'example.com/v1', kind: 'Injection', name, uid: `owner-${index}` };
   });
-  await server.client.create(configMaps, { ...configMap('owned'), metadata: { name: 'owned', ownerReferences } });
+  await server.client.create(configMaps, configMap('owned', {}, { ownerReferences }));
 }

@@ -1,6 +1,7 @@
 /** The frame of the page: who is signed in, where, and what is shown. */
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { ErrorNote } from './parts/error-note.tsx';
 import { Header } from './parts/header.tsx';
 import { Lazy } from './parts/lazy.tsx';
 import { Menu } from './parts/menu.tsx';
@@ -55,10 +56,18 @@ function Page() {
       <Menu session={current} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the content scrolls */}
       <main id="content" tabIndex={0}>
-        <View />
+        <SafeView />
       </main>
     </div>
   );
+}
+
+/** A view. An error while it is drawn is shown in its place until another view is chosen, and leaves the rest of the page. */
+function SafeView() {
+  const [error, reset] = useErrorBoundary();
+  const shown = route.value;
+  useEffect(reset, [shown]);
+  return error === undefined ? <View /> : <ErrorNote error={error} />;
 }
 
 function View() {

@@ -1,7 +1,7 @@
 /** Every text of the page, in English and in German. `{name}` stands for a parameter. */
 import { computed, signal } from '@preact/signals';
 
-const texts = {
+export const texts = {
   console: ['Console', 'Konsole'],
   // Sign in
   signIn: ['Sign in', 'Anmelden'],
@@ -30,6 +30,10 @@ const texts = {
   issuerElsewhere: [
     'The token endpoint of {issuer} is at {origin}, to which this page may not connect.',
     'Der Token-Endpunkt von {issuer} liegt bei {origin}, wohin sich diese Seite nicht verbinden darf.',
+  ],
+  issuerTooLong: [
+    'The response of {issuer} is too long, or broke off.',
+    'Die Antwort von {issuer} ist zu lang oder brach ab.',
   ],
   noIdToken: ['{issuer} has sent no ID token.', '{issuer} hat kein ID-Token gesendet.'],
   otherUser: ['the new token is that of another user', 'das neue Token gehört einem anderen Benutzer'],
@@ -95,6 +99,11 @@ const texts = {
   dependents: ['Dependents', 'Abhängige'],
   noOwners: ['No owner.', 'Kein Besitzer.'],
   noDependents: ['No dependents found.', 'Keine Abhängigen gefunden.'],
+  moreDependents: ['There are more dependents.', 'Es gibt weitere Abhängige.'],
+  notSearched: [
+    'Kinds that could not be searched completely: {count} ({kinds})',
+    'Arten, die nicht vollständig durchsucht werden konnten: {count} ({kinds})',
+  ],
   findDependents: ['Find dependents', 'Abhängige suchen'],
   searching: ['Searching {done} of {all} kinds…', 'Durchsucht {done} von {all} Arten…'],
   field: ['Field', 'Feld'],
@@ -121,6 +130,10 @@ const texts = {
     'Das Objekt hat sich geändert, seit Sie es bearbeiten.',
   ],
   invalidYaml: ['The YAML is not valid: {why}', 'Das YAML ist nicht gültig: {why}'],
+  wrongType: ['The schema expects {type}.', 'Das Schema verlangt {type}.'],
+  notAChoice: ['The schema allows only {choices}.', 'Das Schema erlaubt nur {choices}.'],
+  unknownField: ['The schema has no field {field}.', 'Das Schema hat kein Feld {field}.'],
+  missingField: ['The schema requires {field}.', 'Das Schema verlangt {field}.'],
   conflicts: ['Conflicts', 'Konflikte'],
   conflictHint: [
     'Other field managers own fields that you changed.',
@@ -148,7 +161,7 @@ const texts = {
   removeField: ['Remove {field}', '{field} entfernen'],
   key: ['Key', 'Schlüssel'],
   keyOf: ['Key of a new field in {field}', 'Schlüssel eines neuen Felds in {field}'],
-  notANumber: ['This is not a number.', 'Das ist keine Zahl.'],
+  notANumber: ['This is not a number that the field can have.', 'Das ist keine Zahl, die das Feld haben kann.'],
   // Relations
   graph: ['Relations', 'Beziehungen'],
   notDrawn: ['{count} more objects are not drawn.', '{count} weitere Objekte sind nicht gezeichnet.'],
@@ -175,6 +188,7 @@ const texts = {
   written: ['Age', 'Alter'],
   operation: ['Operation', 'Operation'],
   changedFields: ['Changed fields', 'Geänderte Felder'],
+  moreFields: ['{count} more fields are in the text below.', '{count} weitere Felder stehen im Text darunter.'],
   newerVersions: ['There are newer versions.', 'Es gibt neuere Fassungen.'],
   showThem: ['Show them', 'Anzeigen'],
   olderVersions: ['Older versions', 'Ältere Fassungen'],
@@ -219,6 +233,14 @@ const texts = {
   requestsPerSecond: ['Requests a second by verb', 'Anfragen pro Sekunde nach Verb'],
   latency: ['Latency (99th percentile, ms)', 'Latenz (99. Perzentil, ms)'],
   watches: ['Watches', 'Watches'],
+  requestsByFlow: ['Requests a second by flow schema', 'Anfragen pro Sekunde nach Flow-Schema'],
+  slowRequests: ['Requests over one second, per second', 'Anfragen über einer Sekunde, pro Sekunde'],
+  storeSize: ['Size of the store (MiB)', 'Größe des Speichers (MiB)'],
+  currentRequests: ['Requests in progress', 'Laufende Anfragen'],
+  user: ['User', 'Benutzer'],
+  request: ['Request', 'Anfrage'],
+  priorityLevel: ['Priority level', 'Prioritätsstufe'],
+  waits: ['queued', 'wartet'],
   memory: ['Memory of the server (MiB)', 'Arbeitsspeicher des Servers (MiB)'],
   seats: ['Seats in use by priority level', 'Belegte Plätze nach Prioritätsstufe'],
   queued: ['Queued requests by priority level', 'Wartende Anfragen nach Prioritätsstufe'],

@@ -3,7 +3,7 @@
 export { textAnswer } from './answers.ts';
 export type { Aggregation, HandlerOptions } from './call.ts';
 export { YamlThread } from './codecs/yaml-thread.ts';
-export { type Console, createConsole, isConsolePath } from './documents/console.ts';
+export { type Console, type ConsoleIssuer, createConsole, isConsolePath } from './documents/console.ts';
 export type { RunningFlag } from './documents/debug-flags.ts';
 export { createHealth, type Health, type HealthCheck } from './documents/health.ts';
 export { createNonResourceHandler } from './documents/non-resource.ts';

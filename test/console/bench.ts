@@ -6,10 +6,15 @@ import { offencesOf, openConsole, signIn } from '../support/browser.ts';
 /** What the scenarios of a group share: one server and one browser. */
 export interface ConsoleBench {
   readonly server: OrchServer;
+  /** The token of an administrator. */
+  readonly token: string;
   /** Runs a scenario in a page of its own, at an address of the console, signed in as an administrator. */
   readonly inPage: (address: string, scenario: (page: Page) => Promise<void>) => Promise<void>;
-  /** Runs a scenario in a page whose browser presents a client certificate, signed out. */
-  readonly inCertificatePage: (scenario: (page: Page) => Promise<void>) => Promise<void>;
+  /** Runs a scenario in a page that is signed out, of a browser that may present a client certificate. */
+  readonly inSignedOutPage: (
+    browser: { readonly presentsCertificate: boolean },
+    scenario: (page: Page) => Promise<void>,
+  ) => Promise<void>;
 }
 
 export interface BenchParts {
@@ -27,6 +32,9 @@ export function benchOf(parts: () => BenchParts): ConsoleBench {
     get server() {
       return parts().server;
     },
+    get token() {
+      return parts().token;
+    },
     inPage: async (address, scenario) => {
       const { browser, url, token } = parts();
       await inside(await openConsole(browser, url, { address }), async (page) => {
@@ -34,9 +42,9 @@ export function benchOf(parts: () => BenchParts): ConsoleBench {
         await scenario(page);
       });
     },
-    inCertificatePage: async (scenario) => {
+    inSignedOutPage: async ({ presentsCertificate }, scenario) => {
       const { browser, url, certificate } = parts();
-      await inside(await openConsole(browser, url, { certificate }), scenario);
+      await inside(await openConsole(browser, url, presentsCertificate ? { certificate } : {}), scenario);
     },
   };
 }

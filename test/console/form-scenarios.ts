@@ -1,25 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ApiObject } from '../../src/server/index.ts';
 import { seriousFindings } from '../support/browser.ts';
 import type { ConsoleBench } from './bench.ts';
-
-const deployments = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'default' };
-
-/** A deployment of one container. */
-export const deployment = (name: string): ApiObject =>
-  ({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: { containers: [{ name: 'web', image: 'web:1', args: ['--verbose'] }] },
-      },
-    },
-  }) as ApiObject;
+import { deployment, deployments } from './objects.ts';
 
 export function formScenarios(bench: ConsoleBench): void {
   it('edits the fields of an object in a form, through the same review as its YAML', async () => {
@@ -31,7 +13,7 @@ export function formScenarios(bench: ConsoleBench): void {
       expect(await field('spec.replicas').isDisabled()).toBe(true);
       await page.getByRole('button', { name: 'Edit' }).click();
       await field('spec.replicas').fill('many');
-      await page.getByRole('alert').getByText('This is not a number.').waitFor();
+      await page.getByRole('alert').getByText('This is not a number that the field can have.').waitFor();
       await field('spec.replicas').fill('3');
       await page.getByTestId('field').getByText('spec.replicas').waitFor();
       await page.getByLabel('Add a field to spec', { exact: true }).first().selectOption('paused');

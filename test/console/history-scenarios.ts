@@ -2,18 +2,13 @@ import { expect, it } from 'vitest';
 import type { ApiObject } from '../../src/server/index.ts';
 import { seriousFindings } from '../support/browser.ts';
 import type { ConsoleBench } from './bench.ts';
-
-const place = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+import { configMap, configMaps, secret, secrets } from './objects.ts';
 
 export function historyScenarios(bench: ConsoleBench): void {
   it('shows what each version of an object changed, compares two, and goes back to one', async () => {
-    const settings = { ...place, name: 'history' };
+    const settings = { ...configMaps, name: 'history' };
     const apply = (fieldManager: string, data: { readonly [key: string]: string }) =>
-      bench.server.client.apply(
-        settings,
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'history' }, data } as ApiObject,
-        { fieldManager, force: true },
-      );
+      bench.server.client.apply(settings, configMap('history', data), { fieldManager, force: true });
     await apply('alice', { colour: 'red' });
     const { metadata } = await apply('alice', { colour: 'green' });
     await apply('bob', { colour: 'blue', size: '3' });
@@ -43,9 +38,8 @@ export function historyScenarios(bench: ConsoleBench): void {
   });
 
   it('refuses to go back to a version over a change that was made meanwhile', async () => {
-    const settings = { ...place, name: 'raced' };
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'raced' } };
-    await bench.server.client.create(place, object as ApiObject);
+    const settings = { ...configMaps, name: 'raced' };
+    await bench.server.client.create(configMaps, configMap('raced'));
     const changed = await bench.server.client.patch(settings, 'merge', { data: { a: '1' } });
     await bench.inPage('#/object/v1/configmaps/default/raced/history', async (page) => {
       await page.getByRole('button', { name: 'Back to this version' }).click();
@@ -59,9 +53,7 @@ export function historyScenarios(bench: ConsoleBench): void {
   });
 
   it('shows values of secrets after a click only', async () => {
-    const secrets = { ...place, resource: 'secrets' };
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden' }, stringData: { password: 'one' } };
-    await bench.server.client.create(secrets, secret as ApiObject);
+    await bench.server.client.create(secrets, secret('hidden', { password: 'one' }));
     await bench.server.client.patch({ ...secrets, name: 'hidden' }, 'merge', { stringData: { password: 'two' } });
     await bench.inPage('#/object/v1/secrets/default/hidden', async (page) => {
       await page.locator('.cm-content').getByText('password: "***"').waitFor();
@@ -74,11 +66,7 @@ export function historyScenarios(bench: ConsoleBench): void {
   });
 
   it('names the flag that a server without the history of objects needs', async () => {
-    await bench.server.client.create(place, {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'latest-only' },
-    } as ApiObject);
+    await bench.server.client.create(configMaps, configMap('latest-only'));
     await bench.inPage('#/object/v1/configmaps/default/latest-only', async (page) => {
       // Such a server ignores the parameter.
       await page.route(/resourceVersionMatch=Exact/, (route) =>

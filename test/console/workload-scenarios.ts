@@ -1,12 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import type { ApiObject } from '../../src/server/index.ts';
 import { seriousFindings } from '../support/browser.ts';
 import type { ConsoleBench } from './bench.ts';
-import { deployment } from './form-scenarios.ts';
-
-const core = { apiVersion: 'v1', namespace: 'default' };
-const deployments = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'default' };
+import { deployment, deployments, pod, pods } from './objects.ts';
 
 /** The logs that clients follow at the node agent, by the name of the pod. */
 const followed = new Map<string, ServerResponse>();
@@ -20,20 +16,8 @@ export function serveLog(url: string, response: ServerResponse): void {
 }
 
 /** A pod on the node of the agent. */
-async function createPod({ server: { client } }: ConsoleBench, name: string): Promise<void> {
-  await client.create({ ...core, resource: 'pods' }, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name },
-    spec: {
-      nodeName: 'agent',
-      containers: [
-        { name: 'main', image: 'i' },
-        { name: 'side', image: 'i' },
-      ],
-    },
-  } as unknown as ApiObject);
-}
+const createPod = ({ server: { client } }: ConsoleBench, name: string) =>
+  client.create(pods, pod(name, { nodeName: 'agent' }));
 
 export function workloadScenarios(bench: ConsoleBench): void {
   it('shows the log of a container, and its lines as they are written', async () => {
@@ -118,21 +102,6 @@ export function workloadScenarios(bench: ConsoleBench): void {
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect([tab, Number(overflow) <= 0]).toEqual([tab, true]);
       }
-    });
-  });
-
-  it('signs in with the certificate that the browser presents', async () => {
-    await bench.inCertificatePage(async (page) => {
-      await page.getByRole('button', { name: 'Use the certificate of the browser' }).click();
-      await page.getByRole('banner').getByText('jane').waitFor();
-    });
-  });
-
-  it('says when the browser presents no certificate', async () => {
-    await bench.inPage('', async (page) => {
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.getByRole('button', { name: 'Use the certificate of the browser' }).click();
-      await page.getByRole('alert').getByText('recognises no client certificate').waitFor();
     });
   });
 }

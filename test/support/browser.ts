@@ -24,15 +24,15 @@ export interface ConsoleOptions {
   readonly address?: string;
   /** The client certificate that the browser presents, in PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
-  /** The identity provider to which the page may send requests. */
-  readonly issuer?: string;
+  /** The origins of an identity provider, to which the page may send requests. */
+  readonly issuer?: readonly string[];
 }
 
 /** Opens the console of a server in a context of its own, signed out. */
 export async function openConsole(
   browser: Browser,
   url: string,
-  { address = '', certificate, issuer = url }: ConsoleOptions = {},
+  { address = '', certificate, issuer = [] }: ConsoleOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
@@ -46,7 +46,7 @@ export async function openConsole(
   const found: Offences = { requests: [], violations: [], errors: [] };
   offences.set(page, found);
   page.on('request', (request) => {
-    if (![url, issuer].some((origin) => request.url().startsWith(`${origin}/`))) found.requests.push(request.url());
+    if (![url, ...issuer].some((origin) => request.url().startsWith(`${origin}/`))) found.requests.push(request.url());
   });
   page.on('pageerror', (error) => found.errors.push(error.message));
   page.on('console', (message) => {

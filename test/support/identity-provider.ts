@@ -16,6 +16,8 @@ export interface IdentityProviderOptions {
 /** A real identity provider at an address of its own. */
 export interface IdentityProvider {
   readonly issuer: string;
+  /** The origin of its token endpoint. */
+  readonly tokenOrigin: string;
   /** Lets users return to an address, and forgets who has logged in. */
   readonly allowRedirect: (uri: string) => void;
   /** Signs with another key, and forgets who has logged in. */
@@ -37,23 +39,30 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   let jwk = await newKey('first');
   const redirectUris: string[] = [];
   let handle: ReturnType<typeof providerOf> | undefined;
-  const server = https.createServer(options.tls, (request, response) => {
-    handle ??= providerOf(issuer, jwk, redirectUris, options);
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    handle ??= providerOf({ issuer, tokenOrigin, jwk, redirectUris }, options);
     void handle(request, response);
-  });
+  };
+  const server = https.createServer(options.tls, answer);
+  const tokenServer = https.createServer(options.tls, answer);
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
   await listen(0);
+  tokenServer.listen(0, '127.0.0.1');
+  await once(tokenServer, 'listening');
+  const originOf = (of: https.Server) => `https://127.0.0.1:${(of.address() as AddressInfo).port}`;
+  const [issuer, tokenOrigin] = [originOf(server), originOf(tokenServer)];
   const { port } = server.address() as AddressInfo;
-  const issuer = `https://127.0.0.1:${port}`;
-  const leave = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  const closed = async (of: https.Server) => {
+    of.closeAllConnections();
+    await new Promise((resolve) => of.close(resolve));
   };
+  const leave = () => closed(server);
   return {
     issuer,
+    tokenOrigin,
     allowRedirect: (uri) => {
       redirectUris.push(uri);
       handle = undefined;
@@ -64,17 +73,36 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
     },
     leave,
     comeBack: () => listen(port),
-    close: async () => (server.listening ? leave() : undefined),
+    close: async () => {
+      for (const one of [server, tokenServer]) if (one.listening) await closed(one);
+    },
   };
 }
 
+/** The page on which users confirm that they sign out. */
+const logoutSource = async (context: { body: string }, form: string) => {
+  const button = '<button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out here</button>';
+  context.body = `<!doctype html><title>Sign out</title>${form}${button}`;
+};
+
+interface ProviderState {
+  readonly issuer: string;
+  readonly tokenOrigin: string;
+  readonly jwk: JWK;
+  readonly redirectUris: string[];
+}
+
 /** Users are logged in and have consented when `login_hint` names them; others choose on a page who they are. */
-function providerOf(issuer: string, jwk: JWK, redirectUris: string[], { client, groups }: IdentityProviderOptions) {
+function providerOf(
+  { issuer, tokenOrigin, jwk, redirectUris }: ProviderState,
+  { client, groups }: IdentityProviderOptions,
+) {
   const provider = new Provider(issuer, {
     clients: [
       {
         client_id: client,
         redirect_uris: redirectUris,
+        post_logout_redirect_uris: redirectUris,
         token_endpoint_auth_method: 'none',
         grant_types: ['implicit', 'authorization_code', 'refresh_token'],
         response_types: ['id_token', 'code'],
@@ -83,7 +111,7 @@ function providerOf(issuer: string, jwk: JWK, redirectUris: string[], { client, 
     clientBasedCORS: () => true,
     jwks: { keys: [jwk] },
     cookies: { keys: ['a key for cookies'] },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
     interactions: { url: (_: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
     responseTypes: ['id_token', 'code'],
     claims: { openid: ['sub', 'groups'] },
@@ -96,6 +124,11 @@ function providerOf(issuer: string, jwk: JWK, redirectUris: string[], { client, 
       await grant.save();
       return grant;
     },
+  });
+  // As large providers do it.
+  provider.use(async (context, next) => {
+    await next();
+    if (context.oidc?.route === 'discovery') context.body['token_endpoint'] = `${tokenOrigin}/token`;
   });
   const answer = provider.callback();
   return async (request: IncomingMessage, response: ServerResponse) => {

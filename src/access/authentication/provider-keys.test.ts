@@ -55,6 +55,17 @@ describe('a provider', () => {
     expect(failures).toEqual(['no connection']);
   });
 
+  it.each([
+    ['with https', 'https://b.example.com/token', 'https://b.example.com/token'],
+    ['without https', 'http://b.example.com/token', undefined],
+    ['that is not a URL', 'token', undefined],
+    ['that is not a text', 1, undefined],
+  ])('knows the token endpoint of its document, one %s', async (_, named, known) => {
+    const document = json({ issuer, jwks_uri: keysUrl, token_endpoint: named });
+    const { keys } = await start({ [discoveryUrl]: document });
+    expect([keys.ready, keys.tokenEndpoint]).toEqual([true, known]);
+  });
+
   it.each<[string, ProviderResponse, string]>([
     ['fails', { status: 503, statusText: 'Service Unavailable', text: '' }, '503 Service Unavailable'],
     ['is not JSON', { status: 200, statusText: 'OK', text: 'hello' }, 'oidc: failed to decode'],

@@ -53,6 +53,7 @@ const maxKeys = 100;
 export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
   #keysUrl: string | undefined;
+  #tokenEndpoint: string | undefined;
   #known: readonly ProviderKey[] = [];
   #fetching: Promise<readonly ProviderKey[]> | undefined;
   #fetches = maxFetches;
@@ -70,6 +71,11 @@ export class ProviderKeys {
   /** Whether the provider has been discovered. */
   get ready(): boolean {
     return this.#keysUrl !== undefined;
+  }
+
+  /** Where clients exchange codes for tokens; undefined until discovered, and where the document names no URL with https. */
+  get tokenEndpoint(): string | undefined {
+    return this.#tokenEndpoint;
   }
 
   /** The keys as last fetched. */
@@ -111,10 +117,11 @@ export class ProviderKeys {
       const url = discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
       const { status, statusText, text } = await get(url);
       if (status !== 200) throw new Error(`${status} ${statusText}`);
-      const { issuer: named, jwks_uri: keysUrl } = objectIn(text);
+      const { issuer: named, jwks_uri: keysUrl, token_endpoint: tokenEndpoint } = objectIn(text);
       if (named !== issuer) throw new Error(`it names itself ${JSON.stringify(named)}, not ${quote(issuer)}`);
       if (typeof keysUrl !== 'string' || !isSecure(keysUrl)) throw new Error('its jwks_uri must be a URL with https');
       this.#keysUrl = keysUrl;
+      if (typeof tokenEndpoint === 'string' && isSecure(tokenEndpoint)) this.#tokenEndpoint = tokenEndpoint;
       discovered();
     } catch (error) {
       if (this.#closed) return;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import { changesOf, changesText } from './changes.ts';
 import { readinessOf } from './readiness.ts';
+import { maskedPair } from './secrets.ts';
 import { writerOf } from './writers.ts';
 
 describe('the changes between two versions', () => {
@@ -32,6 +33,27 @@ describe('the changes between two versions', () => {
 
   it('show no values that are hidden', () => {
     expect(changed({ data: { a: 'c2VjcmV0' } }, { data: { a: 'b3RoZXI=', b: 'bmV3' } }, true)).toBe('data.a, +data.b');
+  });
+});
+
+describe('two states of a secret', () => {
+  const secret = (apiVersion: string, data: JsonObject) => ({ apiVersion, kind: 'Secret', data });
+  const masked = (apiVersion: string) =>
+    maskedPair(secret(apiVersion, { a: '1', b: '2' }), secret(apiVersion, { a: '1', b: '3', c: '4' }));
+
+  it('show which values differ, and none of them', () => {
+    expect(masked('v1')).toEqual([
+      secret('v1', { a: '***', b: '*** (before)' }),
+      secret('v1', { a: '***', b: '*** (after)', c: '***' }),
+    ]);
+  });
+
+  it('are those of the kind Secret in version v1 of any group', () => {
+    const isMasked = (apiVersion: string) => !JSON.stringify(masked(apiVersion)).includes('"1"');
+    expect(['v1', 'example.com/v1', 'v2', 'example.com/v1beta1'].map(isMasked)).toEqual([true, true, false, false]);
+    expect(maskedPair(undefined, { apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1' } })[1]).toMatchObject({
+      data: { a: '1' },
+    });
   });
 });
 

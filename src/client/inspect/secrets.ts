@@ -1,16 +1,16 @@
 /** Secrets without their values. */
 import { at, isJsonObject, type JsonObject } from '../../meta/index.ts';
 
-/** Whether the values of an object are confidential. */
-export const isSecret = ({ apiVersion, kind }: JsonObject): boolean => apiVersion === 'v1' && kind === 'Secret';
+/** Whether the values of an object are confidential: those of the kind `Secret` in version `v1` of any group, as kubectl has it. */
+export const isSecret = ({ apiVersion, kind }: JsonObject): boolean =>
+  kind === 'Secret' && typeof apiVersion === 'string' && /^(?:[^/]+\/)?v1$/.test(apiVersion);
 
-/** Replaces the values of secrets, and shows which of them differ. */
+/** Two states of an object. The values of a secret are replaced, by texts that show which of them differ. */
 export function maskedPair(
-  kind: string,
   live: JsonObject | undefined,
   merged: JsonObject,
-): [JsonObject | undefined, JsonObject] {
-  if (kind !== 'Secret') return [live, merged];
+): [live: JsonObject | undefined, merged: JsonObject] {
+  if (!isSecret(merged)) return [live, merged];
   const [a, b] = [dataOf(live), dataOf(merged)];
   const masked = (data: JsonObject, other: JsonObject, when: string): JsonObject =>
     Object.fromEntries(

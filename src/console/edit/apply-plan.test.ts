@@ -99,6 +99,14 @@ describe('the removals of a change', () => {
     ]);
   });
 
+  it('are found under names that every object of the language has', () => {
+    const managedFields = [{ manager: 'other', operation: 'Update', fieldsV1: { 'f:data': { 'f:constructor': {} } } }];
+    const object: JsonObject = { metadata: { managedFields }, data: { constructor: 'a' } };
+    const change = { before: object, after: { ...object, data: {} }, owners: fieldOwners(object) };
+    const removals = removalsOf({ ...change, manager: 'console', listKeys: () => undefined });
+    expect(removals.map(({ path }) => pathText(path))).toEqual(['data.constructor']);
+  });
+
   it('are none where only the console owns the field', () => {
     expect(removalsOf(changed(({ metadata: { labels } }) => delete labels['mine']))).toEqual([]);
   });

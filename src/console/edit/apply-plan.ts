@@ -1,5 +1,5 @@
 /** What a change of an object sends to the server: only what changed, so that its other fields keep their owners. */
-import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import { at, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
 import type { FieldOwner, FieldOwners } from '../object/field-owners.ts';
 import { type FieldPath, pathKey } from '../object/paths.ts';
 
@@ -56,7 +56,7 @@ function choose(
 ): Json | undefined {
   if (isJsonObject(after) && isJsonObject(before ?? {})) {
     const members = Object.entries(after).flatMap(([name, value]) => {
-      const chosen = choose(change, (before as JsonObject | undefined)?.[name], value, [...path, name]);
+      const chosen = choose(change, at(before, name), value, [...path, name]);
       return chosen === undefined ? [] : [[name, chosen] as const];
     });
     if (members.length > 0) return Object.fromEntries(members);
@@ -118,7 +118,7 @@ function* removedPaths(
     for (const [name, value] of Object.entries(before)) {
       if (path.length === 0 && name === 'status') continue;
       if (path.length === 1 && path[0] === 'metadata' && serverFields.includes(name)) continue;
-      yield* removedPaths(change, value, after[name], [...path, name]);
+      yield* removedPaths(change, value, at(after, name), [...path, name]);
     }
   } else if (Array.isArray(before) && Array.isArray(after)) {
     const keys = change.listKeys(path);

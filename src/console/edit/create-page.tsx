@@ -12,7 +12,8 @@ import { t } from '../texts.ts';
 import { exampleOf } from './example.ts';
 import { Review } from './review.tsx';
 import { createObject } from './save.ts';
-import { readYaml, yamlOf, yamlProblems } from './yaml.ts';
+import { yamlProblems } from './validation.ts';
+import { readYaml, yamlOf } from './yaml.ts';
 import { YamlView } from './yaml-view.tsx';
 
 const noOwners = new Map();
@@ -66,7 +67,7 @@ function CreateOfKind({ kind }: { readonly kind: Kind }) {
             text={typed ?? example}
             editable
             guide={guide}
-            check={yamlProblems}
+            check={(typed) => yamlProblems(typed, schema)}
             onChange={setTyped}
             onField={setPath}
           />

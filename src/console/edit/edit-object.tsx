@@ -13,7 +13,8 @@ import { t } from '../texts.ts';
 import { type Change, removalsOf } from './apply-plan.ts';
 import { Review } from './review.tsx';
 import { fieldManager, saveChange } from './save.ts';
-import { readYaml, yamlOf, yamlProblems } from './yaml.ts';
+import { yamlProblems } from './validation.ts';
+import { readYaml, yamlOf } from './yaml.ts';
 import { YamlView } from './yaml-view.tsx';
 
 export interface EditObjectProps {
@@ -88,7 +89,7 @@ export function EditObject({ kind, object, schema, asForm, onField, onDone }: Ed
           text={draft}
           editable
           guide={guide}
-          check={yamlProblems}
+          check={(typed) => yamlProblems(typed, schema)}
           onChange={setDraft}
           onField={onField}
         />

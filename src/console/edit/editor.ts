@@ -3,7 +3,7 @@ import { autocompletion, type Completion, type CompletionContext } from '@codemi
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
-import { type Diagnostic, linter } from '@codemirror/lint';
+import { linter } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
@@ -17,6 +17,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type FieldPath, pathsOfLines } from '../object/paths.ts';
+import type { YamlProblem } from './validation.ts';
 
 /** What the editor shows of the fields of its text. */
 export interface FieldGuide {
@@ -47,8 +48,8 @@ export interface EditorOptions {
   readonly onChange?: (text: string) => void;
   /** The cursor has moved to the line of a field. */
   readonly onField?: (path: FieldPath) => void;
-  /** Why a text is not valid. */
-  readonly check?: (text: string) => { readonly message: string; readonly from: number; readonly to: number }[];
+  /** What is wrong with a text. */
+  readonly check?: (text: string) => readonly YamlProblem[];
 }
 
 export interface Editor {
@@ -145,20 +146,15 @@ function modeOf({ label, editable, original, onChange, onField, check }: EditorO
     if (update.docChanged) onChange?.(update.state.doc.toString());
     if (update.docChanged || update.selectionSet) onField?.(pathAt(update.state, update.state.selection.main.head));
   });
-  // Tab indents, as people expect of an editor; Escape and then Tab leaves it.
+  // Tab indents, as people expect of an editor; Escape and then Tab leaves it, and Ctrl+M lets Tab always leave it.
   const editing = [history(), keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap])];
   return [
     editable ? [EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), editing] : reading(label),
     listening,
-    ...(check === undefined ? [] : [linter((view) => check(view.state.doc.toString()).map(diagnosticOf))]),
+    ...(check === undefined ? [] : [linter((view) => [...check(view.state.doc.toString())])]),
     ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false, collapseUnchanged: {} })]),
   ];
 }
-
-const diagnosticOf = (problem: { message: string; from: number; to: number }): Diagnostic => ({
-  ...problem,
-  severity: 'error',
-});
 
 /** The paths of the lines of a text, which are computed once for each text. */
 const pathsOfText = new WeakMap<EditorState['doc'], readonly FieldPath[]>();

@@ -4,8 +4,9 @@ import type { FieldPath } from '../object/paths.ts';
 import { fieldsOf, type KindSchema, requiredOf } from '../object/schema.ts';
 import type { Kind } from '../state/discovery.ts';
 
-/** Deeper fields are left out. */
+/** Deeper fields are left out, and so are those after this many: definitions may refer to themselves. */
 const maxDepth = 8;
+const maxFields = 1_000;
 
 export function exampleOf(
   { apiVersion, kind, namespaced }: Kind,
@@ -26,15 +27,19 @@ export function exampleOf(
 
 /** A value of a field: its default, its first choice, or the fields that it requires. */
 export function exampleValue(kindSchema: KindSchema, path: FieldPath): Json {
-  const schema = kindSchema.at(path) ?? {};
-  const { type, default: preset, enum: choices, minimum } = schema;
-  if (preset !== undefined && type !== 'object') return preset;
-  if (Array.isArray(choices) && choices[0] !== undefined) return choices[0];
-  if (type === 'integer' || type === 'number') return typeof minimum === 'number' ? minimum : 1;
-  if (type === 'boolean') return false;
-  if (type === 'string') return 'example';
-  if (path.length >= maxDepth) return type === 'array' ? [] : {};
-  if (type === 'array') return [exampleValue(kindSchema, [...path, 0])];
-  const required = requiredOf(schema);
-  return Object.fromEntries(required.map((name) => [name, exampleValue(kindSchema, [...path, name])]));
+  let fields = 0;
+  const valueAt = (at: FieldPath): Json => {
+    const schema = kindSchema.at(at) ?? {};
+    const { type, default: preset, enum: choices, minimum } = schema;
+    if (preset !== undefined && type !== 'object') return preset;
+    if (Array.isArray(choices) && choices[0] !== undefined) return choices[0];
+    if (type === 'integer' || type === 'number') return typeof minimum === 'number' ? minimum : 1;
+    if (type === 'boolean') return false;
+    if (type === 'string') return 'example';
+    fields += 1;
+    if (at.length >= maxDepth || fields > maxFields) return type === 'array' ? [] : {};
+    if (type === 'array') return [valueAt([...at, 0])];
+    return Object.fromEntries(requiredOf(schema).map((name) => [name, valueAt([...at, name])]));
+  };
+  return valueAt(path);
 }

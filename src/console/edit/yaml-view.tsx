@@ -19,6 +19,7 @@ export function YamlView(options: EditorOptions) {
       ...latest.current,
       onChange: (changed) => latest.current.onChange?.(changed),
       onField: (path) => latest.current.onField?.(path),
+      ...(latest.current.check === undefined ? {} : { check: (typed) => latest.current.check?.(typed) ?? [] }),
     });
     editor.current = opened;
     return () => opened.close();

@@ -23,21 +23,6 @@ export function inOrderOf(like: Json | undefined, value: Json): Json {
   return Object.fromEntries(ordered);
 }
 
-export interface YamlProblem {
-  readonly message: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** What is wrong with a text. */
-export function yamlProblems(text: string): YamlProblem[] {
-  return parseDocument(text).errors.map((error) => ({
-    message: firstLine(error),
-    from: Math.min(error.pos[0], text.length),
-    to: Math.min(error.pos[1], text.length),
-  }));
-}
-
 /** The most aliases that a text may have: each copies a part of it. */
 const maxAliasCount = 100;
 
@@ -57,7 +42,7 @@ export function readValue(text: string): Json {
 }
 
 /** The message without the lines of the text that follow it. */
-const firstLine = ({ message }: Error): string => message.split('\n')[0] ?? message;
+export const firstLine = ({ message }: Error): string => message.split('\n')[0] ?? message;
 
 /** A value of any type as YAML. */
 export const valueText = (value: Json): string => stringify(value, { lineWidth: 0 });

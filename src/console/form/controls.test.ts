@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../meta/index.ts';
-import { controlOf, maxDepth, maxMembers, withMember } from './controls.ts';
+import { controlOf, maxDepth, maxMembers, readNumber, withMember } from './controls.ts';
 
 describe('the control of a field', () => {
   const list = { type: 'array', items: { type: 'string' } };
@@ -13,6 +13,8 @@ describe('the control of a field', () => {
     [{ oneOf: [{ type: 'string' }, { type: 'number' }] }, '500m', 'mixed'],
     [{ format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }, 80, 'mixed'],
     [{ 'x-kubernetes-int-or-string': true }, '25%', 'mixed'],
+    [{ 'x-kubernetes-int-or-string': false, type: 'string' }, '25%', 'text'],
+    [{ oneOf: [{ type: 'string' }, { type: 'boolean' }] }, 'a', 'yaml'],
     [list, ['a'], 'list'],
     [{ type: 'object', properties: {} }, {}, 'section'],
     [map, { a: 'b' }, 'map'],
@@ -30,6 +32,22 @@ describe('the control of a field', () => {
     expect(controlOf(map, Object.fromEntries(many.entries()), 1)).toBe('yaml');
     expect(controlOf({ type: 'string' }, 'a', maxDepth + 1)).toBe('yaml');
     expect(controlOf(undefined, 'a', 1)).toBe('yaml');
+  });
+});
+
+describe('a typed number', () => {
+  it.each<[string, string, number | undefined]>([
+    ['integer', '3', 3],
+    ['integer', '-1', -1],
+    ['integer', '1.5', undefined],
+    ['integer', '9007199254740993', undefined],
+    ['number', '1.5', 1.5],
+    ['number', '', undefined],
+    ['number', ' ', undefined],
+    ['number', 'many', undefined],
+    ['number', 'Infinity', undefined],
+  ])('of type %s is from %j: %j', (type, text, number) => {
+    expect(readNumber(text, { type })).toBe(number);
   });
 });
 

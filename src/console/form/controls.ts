@@ -49,14 +49,24 @@ function isText(value: Json): boolean {
 }
 
 /** Whether a field takes a text or a number, such as a quantity or a port. */
-function isTextOrNumber({ oneOf, format, ...extensions }: Schema): boolean {
+export function isTextOrNumber({ oneOf, format, ...extensions }: Schema): boolean {
   const types = Array.isArray(oneOf) ? oneOf.map((one) => isJsonObject(one) && one['type']) : [];
-  const isExtension = Object.keys(extensions).some((name) => name.endsWith('-int-or-string'));
-  return format === 'int-or-string' || isExtension || (types.length === 2 && types.includes('string'));
+  const hasBoth = types.includes('string') && (types.includes('integer') || types.includes('number'));
+  const isExtension = Object.entries(extensions).some(
+    ([name, value]) => value === true && name.endsWith('-int-or-string'),
+  );
+  return format === 'int-or-string' || isExtension || (types.length === 2 && hasBoth);
 }
 
 function hasType(...types: readonly string[]): (schema: Schema) => boolean {
   return ({ type }) => typeof type === 'string' && types.includes(type);
+}
+
+/** The number that a text is; undefined where it is none for the schema, or one that would be rounded. */
+export function readNumber(text: string, { type }: Schema): number | undefined {
+  const number = Number(text);
+  const isExact = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
+  return text.trim() !== '' && isExact ? number : undefined;
 }
 
 /** A value in which the member at a path is replaced, or removed when `member` is undefined. Changes nothing in place. */

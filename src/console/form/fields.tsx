@@ -4,7 +4,15 @@ import { useState } from 'preact/hooks';
 import { isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 import { exampleValue } from '../edit/example.ts';
 import { type FieldPath, pathText } from '../object/paths.ts';
-import { descriptionOf, fieldsOf, type KindSchema, requiredOf, type Schema, typeText } from '../object/schema.ts';
+import {
+  descriptionOf,
+  fieldsOf,
+  firstSentence,
+  type KindSchema,
+  requiredOf,
+  type Schema,
+  typeText,
+} from '../object/schema.ts';
 import { t } from '../texts.ts';
 import { type Control, controlOf, maxMembers } from './controls.ts';
 import { Choice, hintOf, type InputProps, Mixed, NumberInput, Switch, Text, Yaml } from './inputs.tsx';
@@ -229,15 +237,12 @@ const Remove = ({ form, path }: { readonly form: Form; readonly path: FieldPath 
     </button>
   );
 
-/** The first sentence of the description. The whole one is in the panel of the field. */
-function Hint({ id, schema }: { readonly id: string; readonly schema: Schema }) {
-  const [sentence = ''] = /^[^\n]*?(?:\.(?=\s|$)|$)/.exec(descriptionOf(schema)) ?? [];
-  return (
-    <small id={id} class="dim">
-      {sentence}
-    </small>
-  );
-}
+/** The panel of the field has the whole description. */
+const Hint = ({ id, schema }: { readonly id: string; readonly schema: Schema }) => (
+  <small id={id} class="dim">
+    {firstSentence(descriptionOf(schema))}
+  </small>
+);
 
 /** The name of a field; for an item of a list its own name or its position. */
 function nameOf(path: FieldPath, value: Json | undefined): string {

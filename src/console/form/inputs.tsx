@@ -4,6 +4,7 @@ import type { Json } from '../../meta/index.ts';
 import { readValue, valueText } from '../edit/yaml.ts';
 import type { Schema } from '../object/schema.ts';
 import { t } from '../texts.ts';
+import { readNumber } from './controls.ts';
 
 export interface InputProps {
   /** The identifier of the element, which its label refers to. */
@@ -72,18 +73,21 @@ export const Mixed = (props: InputProps) => (
 );
 
 export const NumberInput = (props: InputProps) => (
-  <Typed {...props} as="number" shown={scalarText(props.value)} read={readNumber} />
+  <Typed
+    {...props}
+    as="number"
+    shown={scalarText(props.value)}
+    read={(text) => {
+      const number = readNumber(text, props.schema);
+      if (number === undefined) throw new Error(t('notANumber'));
+      return number;
+    }}
+  />
 );
 
 export const Yaml = (props: InputProps) => (
   <Typed {...props} as="textarea" shown={props.value === undefined ? '' : valueText(props.value)} read={readValue} />
 );
-
-function readNumber(text: string): number {
-  const number = Number(text);
-  if (text.trim() === '' || !Number.isFinite(number)) throw new Error(t('notANumber'));
-  return number;
-}
 
 interface TypedProps extends InputProps {
   readonly as: 'text' | 'number' | 'textarea';

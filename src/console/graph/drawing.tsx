@@ -68,6 +68,6 @@ const pixels = (lengths: { readonly [property: string]: number }): { [property: 
 function stateOf(readiness: string): 'good' | 'bad' | 'unknown' {
   const [ready, all] = /^(\d+)\/(\d+)$/.exec(readiness)?.slice(1) ?? [];
   if (ready !== undefined) return ready === all ? 'good' : 'bad';
-  if (/^(?:Not|Failed|Terminating)/.test(readiness)) return 'bad';
+  if (/^(?:Not|Failed|Lost|Terminating)/.test(readiness)) return 'bad';
   return readiness === '-' || readiness === 'Pending' ? 'unknown' : 'good';
 }

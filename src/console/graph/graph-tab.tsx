@@ -22,7 +22,7 @@ export function GraphTab({ kind, object }: GraphTabProps) {
   const owners = useOwners(object);
   const { found, progress } = useDependents(object, true);
   const graph = useMemo(
-    () => owners && found && layoutOf(relatedTo(kind, object), owners, found),
+    () => owners && found && layoutOf(relatedTo(kind, object), owners, found.tree),
     [kind, object.metadata.uid, owners, found],
   );
   const readiness = useReadiness(graph?.nodes);
@@ -40,7 +40,7 @@ export function GraphTab({ kind, object }: GraphTabProps) {
       <ReferencesPanel object={object} />
       {found !== undefined && (
         <div id={textId}>
-          <RelationsText object={object} dependents={found} />
+          <RelationsText object={object} found={found} />
         </div>
       )}
     </div>

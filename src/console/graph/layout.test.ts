@@ -43,6 +43,19 @@ describe('the layout of related objects', () => {
     expect(nodes.filter(({ isCentre }) => isCentre).map(({ uid }) => uid)).toEqual(['web']);
   });
 
+  it('draws an object once that is an owner and a dependent', () => {
+    const { nodes, edges } = layoutOf(related('a', 'b'), [[related('b', 'a')]], [dependent('b', ['a'])]);
+    expect(nodes.map(({ uid }) => uid)).toEqual(['b', 'a']);
+    expect(edges.map(({ from, to }) => `${from.uid} ${to.uid}`)).toEqual(['a b', 'b a']);
+  });
+
+  it('has the object itself and its nearest owners, however many owners there are', () => {
+    const level = (name: string) => Array.from({ length: 150 }, (_, index) => related(`${name}-${index}`));
+    const { nodes, omitted } = layoutOf(related('web'), [level('near'), level('far')], [dependent('pod', ['web'])]);
+    const count = (name: string) => nodes.filter(({ uid }) => uid.startsWith(name)).length;
+    expect([count('web'), count('near'), count('far'), count('pod'), omitted]).toEqual([1, 150, 49, 0, 102]);
+  });
+
   it('leaves out what is too much to draw, and says how many objects that are', () => {
     const many = Array.from({ length: 300 }, (_, index) => dependent(`pod-${index}`, ['web']));
     expect(layoutOf(related('web'), [], many)).toMatchObject({ omitted: 101, rows: 199 });

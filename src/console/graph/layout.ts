@@ -24,17 +24,27 @@ export interface Graph {
 /** A drawing has at most this many objects. */
 const maxNodes = 200;
 
-/** The layout of an object with its owners, by level from the nearest, and the tree of its dependents. */
+/**
+ * The layout of an object with its owners, by level from the nearest, and the tree of its dependents. An object that is several
+ * of these has one place. Dependents are left out first, then the farthest owners.
+ */
 export function layoutOf(
   centre: Related,
   owners: readonly (readonly Related[])[],
   dependents: readonly Dependent[],
 ): Graph {
-  const columns: (readonly Related[])[] = [...owners.toReversed(), [centre], ...levelsOf(dependents)];
-  const all = columns.flatMap((objects, column) =>
-    objects.map((object, row): GraphNode => ({ ...object, column, row, isCentre: object.uid === centre.uid })),
+  const levels = [
+    { objects: [centre], column: owners.length },
+    ...owners.map((objects, index) => ({ objects, column: owners.length - 1 - index })),
+    ...levelsOf(dependents).map((objects, index) => ({ objects, column: owners.length + 1 + index })),
+  ];
+  const seen = new Set<string>();
+  const all = levels.flatMap(({ objects, column }) =>
+    objects
+      .filter(({ uid }) => !seen.has(uid) && seen.add(uid))
+      .map((object, row): GraphNode => ({ ...object, column, row, isCentre: object === centre })),
   );
-  const nodes = all.slice(0, maxNodes);
+  const nodes = all.slice(0, maxNodes).sort((a, b) => a.column - b.column);
   const byUid = new Map(nodes.map((node) => [node.uid, node]));
   const edges = nodes.flatMap((to) =>
     to.owners.flatMap((uid) => {

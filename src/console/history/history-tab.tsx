@@ -19,6 +19,8 @@ export interface HistoryTabProps {
   readonly object: ApiObject;
   /** Whether the values of a secret are not shown. */
   readonly hidesValues: boolean;
+  /** A deleted object cannot go back to a version. */
+  readonly deleted: boolean;
 }
 
 /** A version to go back to, and the object as it was when the user chose it: a later write is a conflict. */
@@ -27,10 +29,11 @@ interface Restoration {
   readonly current: ApiObject;
 }
 
-export function HistoryTab({ kind, object, hidesValues }: HistoryTabProps) {
+export function HistoryTab({ kind, object, hidesValues, deleted }: HistoryTabProps) {
   const session = currentSession();
   const history = useVersions(kind, object);
-  const mayUpdate = useAllowed(actionOn('update', kind, object));
+  const canUpdate = kind.verbs.includes('update') && !deleted;
+  const mayUpdate = useAllowed(canUpdate ? actionOn('update', kind, object) : undefined);
   const [restoration, setRestoration] = useState<Restoration>();
   if (isStatus(history.error, 501)) return <HistoryOff />;
   if (restoration === undefined) {

@@ -52,6 +52,9 @@ export function VersionComparison({ before, after, hidesValues }: VersionCompari
             </tbody>
           </table>
         )}
+        {changes.length > maxFields && (
+          <p class="dim inside">{t('moreFields', { count: changes.length - maxFields })}</p>
+        )}
       </Panel>
       <Comparison
         before={{ label: texts.before, text: yamlOf(from) }}

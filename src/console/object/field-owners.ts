@@ -1,5 +1,5 @@
 /** Who owns which field, from `metadata.managedFields`. */
-import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import { at, isJsonObject, type Json, type JsonObject, jsonEqual, readJsonText } from '../../meta/index.ts';
 import { type FieldPath, pathKey } from './paths.ts';
 
 export interface FieldOwner {
@@ -21,10 +21,10 @@ interface ManagedEntry {
 /** The owners of each field of an object, by its path. */
 export function fieldOwners(object: JsonObject): FieldOwners {
   const owners = new Map<string, FieldOwner[]>();
-  const { metadata } = object;
-  const entries = isJsonObject(metadata) ? (metadata['managedFields'] as readonly ManagedEntry[] | undefined) : [];
-  for (const { manager = '', operation = '', subresource, fieldsV1 } of entries ?? []) {
-    if (fieldsV1 === undefined) continue;
+  const entries = at(object, 'metadata', 'managedFields');
+  for (const entry of Array.isArray(entries) ? entries : []) {
+    const { manager = '', operation = '', subresource, fieldsV1 } = (entry ?? {}) as ManagedEntry;
+    if (!isJsonObject(fieldsV1)) continue;
     const owner = { manager: subresource === undefined ? manager : `${manager} (${subresource})`, operation };
     for (const path of ownedPaths(fieldsV1, object, [])) {
       const key = pathKey(path);
@@ -35,29 +35,35 @@ export function fieldOwners(object: JsonObject): FieldOwners {
 }
 
 /** The paths of a set of fields that the object has: leaves, and what is owned as a whole (`.`). */
-function* ownedPaths(fields: JsonObject, value: Json | undefined, path: FieldPath): Generator<FieldPath> {
+function* ownedPaths(fields: JsonObject, value: Json, path: FieldPath): Generator<FieldPath> {
   const members = Object.entries(fields);
   if (members.length === 0 || Object.hasOwn(fields, '.')) yield path;
   for (const [member, below] of members) {
     if (member === '.' || !isJsonObject(below)) continue;
     const part = partOf(member, value);
-    if (part === undefined) continue;
-    const next = (value as JsonObject)[part as string];
-    if (next !== undefined) yield* ownedPaths(below, next, [...path, part]);
+    const next = part === undefined ? undefined : memberOf(value, part);
+    if (part !== undefined && next !== undefined) yield* ownedPaths(below, next, [...path, part]);
   }
 }
 
-/** The key or the index that a member of a set of fields means: `f:<name>`, `k:<keys>`, `v:<value>` or `i:<index>`. */
-function partOf(member: string, value: Json | undefined): string | number | undefined {
+const memberOf = (value: Json, part: string | number): Json | undefined =>
+  typeof part === 'string' ? at(value, part) : Array.isArray(value) ? value[part] : undefined;
+
+/**
+ * The key or the index that a member of a set of fields means: `f:<name>`, `k:<keys>`, `v:<value>` or `i:<index>`. Undefined:
+ * the value has no such member.
+ */
+function partOf(member: string, value: Json): string | number | undefined {
   const text = member.slice(2);
   if (member.startsWith('f:')) return text;
   if (!Array.isArray(value)) return undefined;
   if (member.startsWith('i:')) return Number(text);
-  const wanted = JSON.parse(text) as Json;
+  const identity = readJsonText(text);
+  if (identity === undefined) return undefined;
   const matches = (item: Json) =>
-    isJsonObject(wanted) && isJsonObject(item)
-      ? Object.entries(wanted).every(([name, key]) => jsonEqual(item[name] ?? null, key))
-      : jsonEqual(item, wanted);
+    isJsonObject(identity) && isJsonObject(item)
+      ? Object.entries(identity).every(([name, key]) => jsonEqual(at(item, name) ?? null, key))
+      : jsonEqual(item, identity);
   const index = value.findIndex(matches);
   return index < 0 ? undefined : index;
 }

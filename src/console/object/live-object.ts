@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiObject } from '../../meta/index.ts';
 import type { Kind } from '../state/discovery.ts';
-import { type LiveStatus, liveEvents } from '../state/live-events.ts';
+import { isRefused, type LiveStatus, liveEvents } from '../state/live-events.ts';
 import { currentSession } from '../state/session.ts';
 
 export interface LiveObject {
@@ -33,7 +33,12 @@ export function useLiveObject(kind: Kind, namespace: string, name: string): Live
     const show = (object: ApiObject) =>
       update({ object: { ...object, apiVersion, kind: kindName } as ApiObject, deleted: false });
     const read = async () => {
-      show(await session.client.get({ ...place, name }, { signal }));
+      try {
+        show(await session.client.get({ ...place, name }, { signal }));
+      } catch (error) {
+        // A server that cannot be reached is tried again below.
+        if (isRefused(error)) throw error;
+      }
       await liveEvents<ApiObject>({
         session,
         place,

@@ -24,7 +24,7 @@ import { useLiveObject } from './live-object.ts';
 import type { FieldPath } from './paths.ts';
 import { RelationsPanel } from './relations-panel.tsx';
 import { withoutValues } from './secret-values.ts';
-import { type ObjectRoute, Tabs } from './tabs.tsx';
+import { type ContainerRights, type ObjectRoute, Tabs } from './tabs.tsx';
 
 export function ObjectPage({ address }: { readonly address: ObjectRoute }) {
   const kind = kindAt(address);
@@ -39,8 +39,7 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   const { namespace, name, tab } = address;
   const { object, deleted, status, error } = useLiveObject(kind, namespace, name);
   const [editing, setEditing] = useState(false);
-  const exec = { ...actionOn('create', kind, { metadata: { namespace, name } }), subresource: 'exec' };
-  const mayExec = useAllowed(kind.subresources.includes('exec') ? exec : undefined);
+  const may = useContainerRights(kind, namespace, name);
   const [revealed, setRevealed] = useState(false);
   const hidesValues = object !== undefined && isSecret(object) && !revealed;
   useEffect(() => {
@@ -68,15 +67,16 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
         {!deleted && object?.metadata.deletionTimestamp !== undefined && (
           <p class="note warning">{t('beingDeleted')}</p>
         )}
-        <Tabs kind={kind} address={address} editing={editing} mayExec={mayExec} />
+        <Tabs kind={kind} address={address} editing={editing} may={may} />
       </div>
       {object !== undefined && (
         <TabContent
           tab={tab}
-          mayExec={mayExec}
+          may={may}
           kind={kind}
           object={object}
           hidesValues={hidesValues}
+          deleted={deleted}
           editing={editing}
           onEdited={() => setEditing(false)}
         />
@@ -85,24 +85,32 @@ function ObjectOfKind({ kind, address }: { readonly kind: Kind; readonly address
   );
 }
 
+function useContainerRights(kind: Kind, namespace: string, name: string): ContainerRights {
+  const on = (verb: string, subresource: string) =>
+    kind.subresources.includes(subresource)
+      ? { ...actionOn(verb, kind, { metadata: { namespace, name } }), subresource }
+      : undefined;
+  return { readLogs: useAllowed(on('get', 'log')), runCommands: useAllowed(on('create', 'exec')) };
+}
+
 interface ObjectPartsProps {
   readonly kind: Kind;
   readonly object: ApiObject;
   /** Whether the values of a secret are not shown, unless it is edited. */
   readonly hidesValues: boolean;
+  readonly deleted: boolean;
   readonly editing: boolean;
   readonly onEdited: () => void;
 }
 
 interface TabContentProps extends ObjectPartsProps {
   readonly tab: string;
-  /** Whether the user may run commands in the containers. */
-  readonly mayExec: boolean;
+  readonly may: ContainerRights;
 }
 
-function TabContent({ tab, mayExec, ...parts }: TabContentProps) {
-  if (tab === 'logs') return <Logs pod={parts.object} />;
-  if (tab === 'terminal' && mayExec) return <Lazy load={terminalTab} props={{ pod: parts.object }} />;
+function TabContent({ tab, may, ...parts }: TabContentProps) {
+  if (tab === 'logs' && may.readLogs) return <Logs pod={parts.object} />;
+  if (tab === 'terminal' && may.runCommands) return <Lazy load={terminalTab} props={{ pod: parts.object }} />;
   if (tab === 'history') return <Lazy load={historyTab} props={parts} />;
   if (tab === 'graph') return <Lazy load={graphTab} props={parts} />;
   return <ObjectParts {...parts} asForm={tab === 'form'} />;

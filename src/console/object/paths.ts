@@ -8,7 +8,11 @@ export const pathKey = (path: FieldPath): string => JSON.stringify(path);
 export const pathText = (path: FieldPath): string =>
   path.reduce<string>(
     (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : /^[\w-]+$/.test(part) ? join(text, part) : `${text}["${part}"]`,
+      typeof part === 'number'
+        ? `${text}[${part}]`
+        : /^[\w-]+$/.test(part)
+          ? join(text, part)
+          : `${text}[${JSON.stringify(part)}]`,
     '',
   );
 

@@ -63,6 +63,26 @@ describe('the references of an object', () => {
   });
 });
 
+describe('the selections of a label selector', () => {
+  it('are by its labels and by its expressions', () => {
+    const matchExpressions = [
+      { key: 'tier', operator: 'NotIn', values: ['back', 'none'] },
+      { key: 'canary', operator: 'DoesNotExist' },
+      { key: 'owner', operator: 'Exists' },
+    ];
+    const selector = { matchLabels: { app: 'web' }, matchExpressions };
+    const budget = { kind: 'PodDisruptionBudget', metadata: { name: 'web' }, spec: { selector } };
+    expect(selectionsOf(budget, names)).toEqual([
+      {
+        field: 'spec.selector',
+        group: '',
+        kind: 'Pod',
+        labelSelector: 'app=web,tier notin (back,none),!canary,owner',
+      },
+    ]);
+  });
+});
+
 describe('the selections of a service', () => {
   it('are its pods and its endpoint slices', () => {
     const service = { kind: 'Service', metadata: { name: 'web' }, spec: { selector: { app: 'web', tier: 'front' } } };

@@ -1,5 +1,5 @@
 /** The objects that an object refers to other than by owner references. */
-import { isJsonObject, type Json, type JsonObject, textOf } from '../../meta/index.ts';
+import { at, isJsonObject, type Json, type JsonObject, textOf } from '../../meta/index.ts';
 
 /** A reference to one object. */
 export interface Reference {
@@ -75,17 +75,19 @@ const references: readonly ReferenceRule[] = [
   { of: 'ClusterRoleBinding', path: 'subjects[]' },
 ];
 
-/** Selections by the labels of a field, or by one label with the name of the object. */
+/** Selections by a label selector, by a map of labels, or by one label with the name of the object. */
 const selections: readonly {
   readonly of: string;
   readonly path: string;
   readonly to: string;
   readonly label?: string;
+  /** Whether the field has `matchLabels` and `matchExpressions`. */
+  readonly isSelector?: boolean;
 }[] = [
   { of: 'Service', path: 'spec.selector', to: 'Pod' },
   { of: 'Service', path: 'metadata.name', to: 'EndpointSlice.discovery', label: 'service-name' },
-  { of: 'PodDisruptionBudget', path: 'spec.selector.matchLabels', to: 'Pod' },
-  { of: 'NetworkPolicy', path: 'spec.podSelector.matchLabels', to: 'Pod' },
+  { of: 'PodDisruptionBudget', path: 'spec.selector', to: 'Pod', isSelector: true },
+  { of: 'NetworkPolicy', path: 'spec.podSelector', to: 'Pod', isSelector: true },
 ];
 
 /** An object has at most this many references. */
@@ -99,7 +101,7 @@ export interface ReferenceNames {
 
 /** The references of an object, each target once. */
 export function referencesOf(object: JsonObject, { domain }: ReferenceNames): Reference[] {
-  const pods = podSpecs.flatMap((at) => podReferences.map((rule) => ({ ...rule, path: `${at}.${rule.path}` })));
+  const pods = podSpecs.flatMap((spec) => podReferences.map((rule) => ({ ...rule, path: `${spec}.${rule.path}` })));
   const rules = [...references.filter(({ of }) => of === object['kind']), ...pods];
   const found = new Map<string, Reference>();
   for (const { path, to } of rules) {
@@ -119,20 +121,34 @@ export function referencesOf(object: JsonObject, { domain }: ReferenceNames): Re
 export function selectionsOf(object: JsonObject, { domain, labels }: ReferenceNames): Selection[] {
   return selections
     .filter(({ of }) => of === object['kind'])
-    .flatMap(({ path, to, label }) =>
+    .flatMap(({ path, to, label, isSelector = false }) =>
       [...valuesAt(object, path.split('.'), '')].flatMap(({ field, value }): Selection[] => {
-        const labelSelector = label === undefined ? selectorOf(value) : `${labels}/${label}=${textOf(value)}`;
+        const selected = isSelector ? selectorText(value) : labelsText(value);
+        const labelSelector = label === undefined ? selected : `${labels}/${label}=${textOf(value)}`;
         return labelSelector === '' ? [] : [{ field, ...kindOf(to, domain), labelSelector }];
       }),
     );
 }
 
-const selectorOf = (value: Json): string =>
+const labelsText = (value: Json | undefined): string =>
   isJsonObject(value)
     ? Object.entries(value)
         .map(([label, text]) => `${label}=${textOf(text)}`)
         .join(',')
     : '';
+
+/** A label selector as the parameter `labelSelector`. */
+function selectorText(selector: Json): string {
+  const expressions = at(selector, 'matchExpressions');
+  const texts = (Array.isArray(expressions) ? expressions : []).map((expression) => {
+    const [key, operator] = [textOf(at(expression, 'key')), textOf(at(expression, 'operator'))];
+    const values = at(expression, 'values');
+    if (operator === 'Exists') return key;
+    if (operator === 'DoesNotExist') return `!${key}`;
+    return `${key} ${operator.toLowerCase()} (${Array.isArray(values) ? values.map(textOf).join(',') : ''})`;
+  });
+  return [labelsText(at(selector, 'matchLabels')), ...texts].filter((text) => text !== '').join(',');
+}
 
 /** `Kind.group` with the domain of the server. */
 function kindOf(to: string, domain: string): { readonly group: string; readonly kind: string } {

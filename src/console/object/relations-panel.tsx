@@ -6,7 +6,7 @@ import { kindOf } from '../state/discovery.ts';
 import { objectAddress } from '../state/route.ts';
 import { currentSession } from '../state/session.ts';
 import { t } from '../texts.ts';
-import { type Dependent, findDependents } from './relations.ts';
+import { type Dependent, type FoundDependents, findDependents } from './relations.ts';
 
 export const RelationsPanel = ({ object }: { readonly object: ApiObject }) => (
   <>
@@ -19,15 +19,15 @@ export const RelationsPanel = ({ object }: { readonly object: ApiObject }) => (
 
 export interface RelationsTextProps {
   readonly object: ApiObject;
-  readonly dependents: readonly Dependent[];
+  readonly found: FoundDependents;
 }
 
 /** The owners of an object, and its dependents that were found. */
-export const RelationsText = ({ object, dependents }: RelationsTextProps) => (
+export const RelationsText = ({ object, found }: RelationsTextProps) => (
   <>
     <Owners object={object} />
     <Panel title={t('dependents')}>
-      <DependentTree dependents={dependents} />
+      <DependentTree {...found} />
     </Panel>
   </>
 );
@@ -62,39 +62,57 @@ function OwnerLink({ apiVersion, kind: kindName, name, namespace }: OwnerLinkPro
   return <a href={objectAddress(kind, kind.namespaced ? namespace : '', name)}>{text}</a>;
 }
 
-/** The dependents of an object: undefined until they are found, and as long as nobody has asked for them. */
-export function useDependents(owner: ApiObject, asked: boolean) {
+/** Searches for the dependents of an object while `enabled`. `found` is undefined until the search ends. */
+export function useDependents(owner: ApiObject, enabled: boolean) {
   const session = currentSession();
   const [progress, setProgress] = useState('');
-  const [found, setFound] = useState<readonly Dependent[]>();
+  const [found, setFound] = useState<FoundDependents>();
   // An object that changes keeps its dependents.
   useEffect(() => {
-    if (!asked) return;
+    if (!enabled) return;
     const stop = new AbortController();
     const { signal } = stop;
     const onProgress = (done: number, all: number) => setProgress(t('searching', { done, all }));
-    void findDependents(session, owner, { signal, onProgress }).then((tree) => !signal.aborted && setFound(tree));
+    void findDependents(session, owner, { signal, onProgress }).then((result) => !signal.aborted && setFound(result));
     return () => stop.abort();
-  }, [session, owner.metadata.uid, asked]);
+  }, [session, owner.metadata.uid, enabled]);
   return { found, progress };
 }
 
 /** Searches for the dependents of an object when asked to, or at once. */
 export function Dependents({ owner, atOnce = false }: { readonly owner: ApiObject; readonly atOnce?: boolean }) {
-  const [asked, setAsked] = useState(atOnce);
-  const { found, progress } = useDependents(owner, asked);
-  if (!asked) {
+  const [searches, setSearches] = useState(atOnce);
+  const { found, progress } = useDependents(owner, searches);
+  if (!searches) {
     return (
-      <button type="button" onClick={() => setAsked(true)}>
+      <button type="button" onClick={() => setSearches(true)}>
         {t('findDependents')}
       </button>
     );
   }
-  return found === undefined ? <p class="dim">{progress}</p> : <DependentTree dependents={found} />;
+  return found === undefined ? <p class="dim">{progress}</p> : <DependentTree {...found} />;
 }
 
-const DependentTree = ({ dependents }: { readonly dependents: readonly Dependent[] }) =>
-  dependents.length === 0 ? <p class="dim">{t('noDependents')}</p> : <DependentList dependents={dependents} />;
+/** At most this many kinds are named. */
+const maxNamed = 10;
+
+const DependentTree = ({ tree, unsearched, isCut }: FoundDependents) => (
+  <>
+    {tree.length === 0 ? <p class="dim">{t('noDependents')}</p> : <DependentList dependents={tree} />}
+    {isCut && <p class="dim">{t('moreDependents')}</p>}
+    {unsearched.length > 0 && (
+      <p class="dim">
+        {t('notSearched', {
+          count: unsearched.length,
+          kinds: `${unsearched
+            .slice(0, maxNamed)
+            .map(({ kind }) => kind)
+            .join(', ')}${unsearched.length > maxNamed ? '…' : ''}`,
+        })}
+      </p>
+    )}
+  </>
+);
 
 const DependentList = ({ dependents }: { readonly dependents: readonly Dependent[] }) => (
   <ul class="tree">

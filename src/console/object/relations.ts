@@ -29,7 +29,7 @@ export interface Search {
 const maxSearched = 20_000;
 /** The tree has at most this many objects. */
 const maxShown = 1_000;
-/** The longest chain of owners that is followed, and the most owners of one level. */
+/** The longest chain of owners or dependents that is followed, and the most owners of one level. */
 const maxLevels = 20;
 const maxOwners = 50;
 
@@ -66,42 +66,54 @@ async function readOwner(session: Session, owner: OwnerReference, namespace: str
   return object?.metadata.uid === owner.uid ? { kind, object } : undefined;
 }
 
+/** The dependents that a search has found. */
+export interface FoundDependents {
+  readonly tree: readonly Dependent[];
+  /** The kinds of which there may be more: the user may not list them, a request failed, or they have too many objects. */
+  readonly unsearched: readonly Kind[];
+  /** Whether the tree leaves out dependents, as there are too many. */
+  readonly isCut: boolean;
+}
+
 /**
  * The tree of dependents. Reads the metadata of every kind that the user may list, in the namespace of the owner, or
  * everywhere for a cluster-scoped owner.
  */
-export async function findDependents(
-  session: Session,
-  owner: ApiObject,
-  search: Search,
-): Promise<readonly Dependent[]> {
+export async function findDependents(session: Session, owner: ApiObject, search: Search): Promise<FoundDependents> {
   const { namespace = '', uid = '' } = owner.metadata;
+  const { signal, onProgress } = search;
   const searched = (kinds.value ?? []).filter(
     ({ preferred, verbs, namespaced }) =>
       preferred && verbs.includes('list') && verbs.includes('delete') && (namespaced || namespace === ''),
   );
   const children = new Map<string, Related[]>();
+  const unsearched: Kind[] = [];
   for (const [done, kind] of searched.entries()) {
-    search.onProgress(done, searched.length);
-    await collect(session, kind, namespace, search.signal, children).catch(() => {});
-    if (search.signal.aborted) return [];
+    onProgress(done, searched.length);
+    const isComplete = await collect(session, kind, { namespace, signal, children }).catch(() => false);
+    if (signal.aborted) break;
+    if (!isComplete) unsearched.push(kind);
   }
-  return treeOf(children, uid, new Set([uid]));
+  const seen = new Set([uid]);
+  const tree = treeOf(children, uid, { seen, depth: 0 });
+  return { tree, unsearched, isCut: [...seen].some((one) => children.get(one)?.some((child) => !seen.has(child.uid))) };
 }
 
-async function collect(
-  session: Session,
-  kind: Kind,
-  namespace: string,
-  signal: AbortSignal,
-  children: Map<string, Related[]>,
-): Promise<void> {
+interface Collection {
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+  /** The objects of all kinds by the UIDs of their owners. */
+  readonly children: Map<string, Related[]>;
+}
+
+/** Adds the objects of a kind that have owners. Returns whether it has read all. @throws StatusError */
+async function collect(session: Session, kind: Kind, { namespace, signal, children }: Collection): Promise<boolean> {
   const { group, resource, apiVersion, namespaced } = kind;
   const within = namespaced && namespace !== '' ? { namespace } : {};
-  if (!(await isAllowed(session, { verb: 'list', group, resource, ...within }))) return;
+  if (!(await isAllowed(session, { verb: 'list', group, resource, ...within }))) return false;
   const accept = metadataOnly(session.names).list;
   let searched = 0;
-  for await (const { items } of pagesOf<ApiObject>(
+  for await (const { items, metadata } of pagesOf<ApiObject>(
     session.client,
     { apiVersion, resource, ...within },
     { accept, signal },
@@ -115,15 +127,26 @@ async function collect(
       }
     }
     searched += items.length;
-    if (searched >= maxSearched) return;
+    if (searched >= maxSearched) return (metadata.continue ?? '') === '';
   }
+  return true;
 }
 
-/** `seen`: the objects that are in the tree already, as owner references may form a cycle. */
-function treeOf(children: ReadonlyMap<string, readonly Related[]>, uid: string, seen: Set<string>): Dependent[] {
+interface TreeState {
+  /** The UIDs of the objects that are in the tree already, as owner references may form a cycle. */
+  readonly seen: Set<string>;
+  readonly depth: number;
+}
+
+function treeOf(
+  children: ReadonlyMap<string, readonly Related[]>,
+  uid: string,
+  { seen, depth }: TreeState,
+): Dependent[] {
+  if (depth === maxLevels) return [];
   const own = (children.get(uid) ?? [])
     .filter((child) => !seen.has(child.uid))
     .slice(0, Math.max(0, maxShown - seen.size));
   for (const child of own) seen.add(child.uid);
-  return own.map((child) => ({ ...child, dependents: treeOf(children, child.uid, seen) }));
+  return own.map((child) => ({ ...child, dependents: treeOf(children, child.uid, { seen, depth: depth + 1 }) }));
 }

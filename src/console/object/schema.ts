@@ -45,7 +45,8 @@ function readDocument(session: Session, url: string): Promise<Json> {
   return reading;
 }
 
-function schemaOfKind(
+/** The schema of a kind among those of its document; undefined: the document has none. */
+export function schemaOfKind(
   schemas: { readonly [name: string]: Schema },
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   extension: string,
@@ -107,6 +108,9 @@ export function typeText({ type, items, additionalProperties, format }: Schema):
 
 /** What a field means; empty: the schema does not say. */
 export const descriptionOf = ({ description }: Schema): string => (typeof description === 'string' ? description : '');
+
+/** The first sentence of a description, or its first line where that is shorter. */
+export const firstSentence = (description: string): string => /^.*?(?:\.(?=\s|$)|$)/m.exec(description)?.[0] ?? '';
 
 /** The fields that an object must have. */
 export const requiredOf = ({ required }: Schema): readonly string[] =>

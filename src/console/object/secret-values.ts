@@ -11,7 +11,7 @@ export function withoutValues(
   after: JsonObject,
 ): [before: JsonObject | undefined, after: JsonObject] {
   if (!isSecret(after)) return [before, after];
-  const [from, to] = maskedPair('Secret', before, after);
+  const [from, to] = maskedPair(before, after);
   return [from && withoutCopies(from), withoutCopies(to)];
 }
 

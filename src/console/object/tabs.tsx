@@ -5,12 +5,18 @@ import { type TextKey, t } from '../texts.ts';
 
 export type ObjectRoute = Extract<Route, { view: 'object' }>;
 
+/** What the user may do with the containers of an object. */
+export interface ContainerRights {
+  readonly readLogs: boolean;
+  readonly runCommands: boolean;
+}
+
 interface Tab {
   /** Its name in the address. */
   readonly name: string;
   readonly text: TextKey;
-  /** Whether an object of a kind has the tab for the user, who may or may not run commands in containers. */
-  readonly isOf: (kind: Kind, mayExec: boolean) => boolean;
+  /** Whether an object of a kind has the tab for a user with these rights. */
+  readonly isOf: (kind: Kind, may: ContainerRights) => boolean;
   /** Whether the tab shows the draft while the object is edited. */
   readonly edits?: boolean;
 }
@@ -21,8 +27,8 @@ const tabs: readonly Tab[] = [
   // Kinds that cannot be watched are not stored.
   { name: 'history', text: 'history', isOf: ({ verbs }) => verbs.includes('watch') },
   { name: 'graph', text: 'graph', isOf: ({ verbs }) => verbs.includes('watch') },
-  { name: 'logs', text: 'logs', isOf: ({ subresources }) => subresources.includes('log') },
-  { name: 'terminal', text: 'terminal', isOf: (_, mayExec) => mayExec },
+  { name: 'logs', text: 'logs', isOf: (_, { readLogs }) => readLogs },
+  { name: 'terminal', text: 'terminal', isOf: (_, { runCommands }) => runCommands },
 ];
 
 export interface TabsProps {
@@ -30,16 +36,15 @@ export interface TabsProps {
   readonly address: ObjectRoute;
   /** A draft is lost when another tab is shown than those that edit it. */
   readonly editing: boolean;
-  /** Whether the user may run commands in the containers. */
-  readonly mayExec: boolean;
+  readonly may: ContainerRights;
 }
 
-export function Tabs({ kind, address, editing, mayExec }: TabsProps) {
+export function Tabs({ kind, address, editing, may }: TabsProps) {
   const { namespace, name, tab } = address;
   return (
     <nav class="tabs" aria-label={name}>
       {tabs
-        .filter(({ isOf, edits = false }) => isOf(kind, mayExec) && (edits || !editing))
+        .filter(({ isOf, edits = false }) => isOf(kind, may) && (edits || !editing))
         .map((one) => (
           <a
             key={one.name}

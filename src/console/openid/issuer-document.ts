@@ -1,4 +1,5 @@
 /** The discovery document of an issuer (OpenID Connect Discovery 1.0, 3), and requests to the issuer. */
+import { isJsonObject, readJsonText } from '../../meta/index.ts';
 import type { Issuer } from '../state/settings.ts';
 import { t } from '../texts.ts';
 
@@ -17,13 +18,15 @@ export interface SignInBrowser {
 export interface IssuerDocument {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
+  /** Where a session at the issuer is ended (OpenID Connect RP-Initiated Logout 1.0); undefined: nowhere. */
+  readonly endSessionEndpoint: string | undefined;
   /** Whether every response of the authorization endpoint names the issuer (RFC 9207, 3). */
   readonly namesIssuer: boolean;
 }
 
 /** @throws Error when the document cannot be read, is that of another issuer, or lacks an endpoint that the page may use */
 export async function readIssuerDocument(issuer: Issuer, browser: SignInBrowser): Promise<IssuerDocument> {
-  const { url, discoveryUrl } = issuer;
+  const { url, discoveryUrl, origins } = issuer;
   const document = await requestJson(issuer, discoveryUrl, {}, browser);
   if (document['issuer'] !== url) throw new Error(t('issuerDiffers', { issuer: url }));
   const authorizationEndpoint = httpsUrl(document['authorization_endpoint']);
@@ -31,20 +34,27 @@ export async function readIssuerDocument(issuer: Issuer, browser: SignInBrowser)
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
     throw new Error(t('issuerWithoutSignIn', { issuer: url }));
   }
-  // The policy of the page allows no other origin.
-  if (![url, discoveryUrl].some((allowed) => originOf(allowed) === originOf(tokenEndpoint))) {
+  if (!origins.includes(originOf(tokenEndpoint))) {
     throw new Error(t('issuerElsewhere', { issuer: url, origin: originOf(tokenEndpoint) }));
   }
   const namesIssuer = document['authorization_response_iss_parameter_supported'] === true;
-  return { authorizationEndpoint, tokenEndpoint, namesIssuer };
+  const endSessionEndpoint = httpsUrl(document['end_session_endpoint']);
+  return { authorizationEndpoint, tokenEndpoint, endSessionEndpoint, namesIssuer };
 }
 
 const originOf = (url: string): string => new URL(url).origin;
 
-const httpsUrl = (value: unknown): string | undefined =>
-  typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:' ? value : undefined;
+/** A URL with https and without credentials; undefined for any other value. */
+function httpsUrl(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  const { protocol, username, password } = new URL(value);
+  return protocol === 'https:' && `${username}${password}` === '' ? value : undefined;
+}
 
-/** The JSON of a response of an issuer. @throws Error with what the issuer says, or when it cannot be reached */
+/** The longest response of an issuer that is read (bytes). */
+const maxResponse = 1024 * 1024;
+
+/** The JSON of a response of an issuer. @throws Error with what the issuer says, or when it cannot be reached or read */
 export async function requestJson(
   { url: issuer }: Issuer,
   url: string,
@@ -59,11 +69,31 @@ export async function requestJson(
     // Browsers do not tell a page why.
     throw new Error(t('issuerUnreachable', { issuer, origin: originOf(browser.redirectUri) }));
   }
-  const body: unknown = await response.json().catch(() => undefined);
-  const members = typeof body === 'object' && body !== null ? (body as { readonly [name: string]: unknown }) : {};
+  const text = await readBounded(response).catch(() => undefined);
+  if (text === undefined) throw new Error(t('issuerTooLong', { issuer }));
+  const body = readJsonText(text);
+  const members = isJsonObject(body) ? body : {};
   if (response.ok) return members;
   const why = refusalText(members['error'], members['error_description']) || `HTTP ${response.status}`;
   throw response.status < 500 ? new IssuerRefusal(why) : new Error(t('issuerRefuses', { why }));
+}
+
+/** The text of a response; undefined when it is too long. */
+async function readBounded({ body }: Response): Promise<string | undefined> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    bytes += part.value.length;
+    if (bytes > maxResponse) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return text;
 }
 
 /** The issuer refuses a request (RFC 6749, 4.1.2.1 and 5.2). The message is the issuer's own text. */

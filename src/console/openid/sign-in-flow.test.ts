@@ -4,7 +4,12 @@ import type { SignInBrowser } from './issuer-document.ts';
 import { beginSignIn, completeSignIn } from './sign-in-flow.ts';
 
 const url = 'https://login.example.com/realms/main';
-const issuer = { url, clientId: 'orch', discoveryUrl: `${url}/.well-known/openid-configuration` };
+const issuer = {
+  url,
+  clientId: 'orch',
+  discoveryUrl: `${url}/.well-known/openid-configuration`,
+  origins: ['https://login.example.com', 'https://tokens.example.com'],
+};
 const redirectUri = 'https://cluster.example.com:6443/console/';
 const address = '#/list/v1/pods';
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -66,7 +71,7 @@ function setUp() {
   /** Signs in as the issuer intends it. */
   const signIn = async () => {
     const asked = await begin();
-    at.claims = { nonce: asked.get('nonce') };
+    at.claims = { ...at.claims, nonce: asked.get('nonce') };
     const completed = await complete({ code: 'c', state: asked.get('state') ?? '' });
     at.claims = {};
     return completed;
@@ -108,6 +113,13 @@ describe('a sign-in with an issuer', () => {
     const { begin } = setUp();
     expect((await begin()).get('prompt')).toBeNull();
     expect((await begin(['openid', 'offline_access'])).get('prompt')).toBe('consent');
+  });
+
+  it('exchanges the code at another origin, where the policy of the page allows that one', async () => {
+    const { at, signIn } = setUp();
+    at.document['token_endpoint'] = 'https://tokens.example.com/token';
+    await signIn();
+    expect(at.grants).toHaveLength(1);
   });
 
   it('has a state, a nonce and a verifier of its own each time, 256 bits each', async () => {
@@ -171,6 +183,8 @@ describe('a sign-in with an issuer', () => {
   it.each([
     ['of another issuer', { issuer: 'https://evil.example.com' }, 'not from https://login.example.com'],
     ['without an endpoint', { authorization_endpoint: undefined }, 'has no authorization endpoint'],
+    ['with credentials in an endpoint', { token_endpoint: 'https://a:b@login.example.com/' }, 'has no authorization'],
+    ['that is too long', { padding: 'x'.repeat(1024 * 1024) }, 'is too long'],
     ['with an endpoint that is a script', { authorization_endpoint: 'javascript:alert(1)' }, 'has no authorization'],
     [
       'with a token endpoint elsewhere',
@@ -194,6 +208,42 @@ describe('a sign-in with an issuer', () => {
     at.refusal = { status: 200, body: { access_token: 'a', id_token: 'a' } };
     await expect(respond()).rejects.toThrow('has sent no ID token');
   });
+});
+
+describe('a sign-out', () => {
+  it('ends the session at the issuer with the latest ID token, and returns to the page', async () => {
+    const { at, signIn, pass } = setUp();
+    at.document['end_session_endpoint'] = `${url}/logout?realm=main`;
+    at.refreshToken = 'first';
+    const { token, signOutAddress } = await signIn();
+    pass(hour);
+    const latest = await token();
+    const address = new URL(signOutAddress() ?? '');
+    expect(`${address.origin}${address.pathname}`).toBe(`${url}/logout`);
+    expect(Object.fromEntries(address.searchParams)).toEqual({
+      realm: 'main',
+      id_token_hint: latest,
+      client_id: 'orch',
+      post_logout_redirect_uri: redirectUri,
+    });
+  });
+
+  it('names no ID token that makes the address too long', async () => {
+    const { at, signIn } = setUp();
+    at.document['end_session_endpoint'] = `${url}/logout`;
+    at.claims = { groups: 'x'.repeat(6_000) };
+    const { signOutAddress } = await signIn();
+    expect([...new URL(signOutAddress() ?? '').searchParams.keys()]).toEqual(['client_id', 'post_logout_redirect_uri']);
+  });
+
+  it.each([undefined, 'javascript:alert(1)', 'http://login.example.com/logout'])(
+    'leaves the session at the issuer where its document names the endpoint %s',
+    async (endpoint) => {
+      const { at, signIn } = setUp();
+      at.document['end_session_endpoint'] = endpoint;
+      expect((await signIn()).signOutAddress()).toBeUndefined();
+    },
+  );
 });
 
 describe('the tokens of a sign-in', () => {

@@ -4,7 +4,8 @@ import { isJsonObject, readJsonText } from '../../meta/index.ts';
 import type { Issuer, PageSettings } from '../state/settings.ts';
 import { t } from '../texts.ts';
 import { IssuerRefusal, readIssuerDocument, refusalText, type SignInBrowser } from './issuer-document.ts';
-import { requestTokens, type TokenSource, tokenSource } from './tokens.ts';
+import { signOutAddress } from './sign-out.ts';
+import { requestTokens, sessionTokens, type TokenSource } from './tokens.ts';
 
 /** What the page remembers while the user is at the issuer. */
 interface PendingSignIn {
@@ -19,6 +20,8 @@ interface PendingSignIn {
 /** A completed sign-in. */
 export interface CompletedSignIn {
   readonly token: TokenSource;
+  /** Where the browser has to move to end the session at the issuer as well; undefined: nowhere. */
+  readonly signOutAddress: () => string | undefined;
   /** What the page showed before: the fragment of its address. */
   readonly address: string;
 }
@@ -91,7 +94,8 @@ export async function completeSignIn(
   const { nonce, address } = pending;
   // OpenID Connect Core 1.0, 3.1.3.7: the server checks the rest with each request, the signature too.
   if (tokens.claims['nonce'] !== nonce) throw new Error(t('unexpectedSignIn'));
-  return { token: tokenSource(issuer, document, tokens, browser), address };
+  const { token, latest } = sessionTokens(issuer, document, tokens, browser);
+  return { token, signOutAddress: () => signOutAddress(issuer, document, latest(), browser), address };
 }
 
 function takePending(storage: SignInBrowser['storage']): PendingSignIn | undefined {

@@ -7,6 +7,13 @@ import { type IssuerDocument, IssuerRefusal, requestJson, type SignInBrowser } f
 /** Returns the bearer token for a request. */
 export type TokenSource = () => Promise<string>;
 
+/** The tokens of a session that began at an issuer. */
+export interface SessionTokens {
+  readonly token: TokenSource;
+  /** The latest ID token, as it is. */
+  readonly latest: () => string;
+}
+
 /** The tokens of a response of the token endpoint. */
 export interface IssuedTokens {
   readonly idToken: string;
@@ -56,15 +63,15 @@ function claimsOf(token: string): JsonObject | undefined {
 const renewalMs = 60_000;
 
 /**
- * The ID token, which a request renews by the refresh token before it expires. When the issuer refuses that, or gives no refresh
+ * The ID token of a session, which a request renews by the refresh token before it expires. When the issuer refuses that, or gives no refresh
  * token, the last ID token stays until the server no longer accepts it.
  */
-export function tokenSource(
+export function sessionTokens(
   issuer: Issuer,
   document: IssuerDocument,
   first: IssuedTokens,
   browser: SignInBrowser,
-): TokenSource {
+): SessionTokens {
   let tokens = first;
   let renewAt = renewalTime(first.claims, browser.now());
   let renewal: Promise<void> | undefined;
@@ -81,7 +88,7 @@ export function tokenSource(
       if (error instanceof IssuerRefusal) tokens = { ...tokens, refreshToken: undefined };
     }
   };
-  return async () => {
+  const token = async () => {
     const { refreshToken } = tokens;
     if (refreshToken !== undefined && browser.now() >= renewAt) {
       renewal ??= renew(refreshToken).finally(() => {
@@ -91,6 +98,7 @@ export function tokenSource(
     }
     return tokens.idToken;
   };
+  return { token, latest: () => tokens.idToken };
 }
 
 /**

@@ -10,13 +10,14 @@ import { t } from '../texts.ts';
 import { Preferences } from './preferences.tsx';
 
 export function Header({ session }: { readonly session: Session }) {
+  const mayReadMetrics = useAllowed({ verb: 'get', path: '/metrics' });
   return (
     <header class="top">
       <a class="brand" href="#/">
         {productName}
       </a>
       <NamespaceChoice />
-      <a href="#/load">{t('load')}</a>
+      {mayReadMetrics && <a href="#/load">{t('load')}</a>}
       <span class="grow" />
       <Preferences />
       <span class="user" title={`${t('signedInAs', { user: session.user })} (${session.groups.join(', ')})`}>

@@ -38,16 +38,22 @@ export function SignIn() {
       const read = await readSettings();
       setSettings(read);
       if (response === undefined) return setBusy(false);
-      const { token, address } = await completeSignIn(response, read, browser());
-      await signIn(token);
+      const { address, ...credentials } = await completeSignIn(response, read, browser());
+      await signIn(credentials);
       goTo(address);
     });
+  }, []);
+  useEffect(() => {
+    // Browsers may show the page as it was left for an issuer.
+    const restored = () => setBusy(false);
+    addEventListener('pageshow', restored);
+    return () => removeEventListener('pageshow', restored);
   }, []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget as HTMLFormElement).get('token');
     const token = typeof typed === 'string' ? typed.trim() : '';
-    if (token !== '') void attempt('tokenRefused', () => signIn(async () => token));
+    if (token !== '') void attempt('tokenRefused', () => signIn({ token: async () => token }));
   };
   const moveTo = (issuer: Issuer, scopes: readonly string[]) =>
     attempt('tokenRefused', async () => location.assign(await beginSignIn(issuer, scopes, location.hash, browser())));
@@ -74,7 +80,7 @@ export function SignIn() {
           {t('signInWithToken')}
         </button>
       </form>
-      <button type="button" disabled={busy} onClick={() => void attempt('noCertificate', signIn)}>
+      <button type="button" disabled={busy} onClick={() => void attempt('noCertificate', () => signIn())}>
         {t('signInWithCertificate')}
       </button>
       <Preferences />

@@ -24,6 +24,7 @@ function sessionOf(...statuses: number[]) {
     names: namesFor('k8s.io'),
     user: 'jane',
     groups: [],
+    signOutAddress: () => undefined,
   };
   return { session, asked: () => asked };
 }

@@ -5,8 +5,8 @@ import { type ApiObject, isStatus } from '../../meta/index.ts';
 import type { Kind } from './discovery.ts';
 import { currentSession, type Session } from './session.ts';
 
-/** One action on resources. */
-export interface Action {
+/** An action on resources. */
+interface ResourceAction {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -17,12 +17,20 @@ export interface Action {
   readonly name?: string;
 }
 
+/** An action on a path that serves no resource, such as `/metrics`. */
+interface PathAction {
+  readonly verb: string;
+  readonly path: string;
+}
+
+export type Action = ResourceAction | PathAction;
+
 /** An action on one object. */
 export const actionOn = (
   verb: string,
   { group, resource }: Pick<Kind, 'group' | 'resource'>,
   { metadata: { namespace, name = '' } }: Pick<ApiObject, 'metadata'>,
-): Action => ({ verb, group, resource, name, ...(namespace ? { namespace } : {}) });
+): ResourceAction => ({ verb, group, resource, name, ...(namespace ? { namespace } : {}) });
 
 const answers = new WeakMap<Session, Map<string, Promise<boolean>>>();
 
@@ -41,7 +49,7 @@ export function isAllowed(session: Session, action: Action): Promise<boolean> {
 }
 
 async function review(session: Session, action: Action): Promise<boolean> {
-  const spec = { resourceAttributes: { ...action } };
+  const spec = 'path' in action ? { nonResourceAttributes: action } : { resourceAttributes: action };
   try {
     const { status } = await post<{ allowed?: boolean }>(session, 'SelfSubjectAccessReview', spec);
     return status?.allowed === true;

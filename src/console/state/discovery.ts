@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { type Place, readJson } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
-import { liveEvents } from './live-events.ts';
+import { isRefused, liveEvents, pause } from './live-events.ts';
 import type { KindAddress } from './route.ts';
 import type { Session } from './session.ts';
 
@@ -91,9 +91,26 @@ function kindsOf({ items = [] }: DiscoveryList): Kind[] {
 /** Delay after a change of a definition before the kinds are read again (ms): several changes follow each other. */
 const settleMs = 150;
 
-/** Reads the kinds now, and again whenever a custom resource definition changes, until the signal is aborted. */
+/** Delay before the kinds are read again when the server could not be reached (ms). */
+const retryMs = 2_000;
+
+/**
+ * Reads the kinds now, and again whenever a custom resource definition changes, until the signal is aborted.
+ * @throws StatusError when the server refuses to list the kinds, of which there are none then, or the definitions
+ */
 export async function followKinds(session: Session, signal: AbortSignal): Promise<void> {
-  await readKinds(session);
+  for (let isRead = false; !isRead && !signal.aborted; ) {
+    try {
+      await readKinds(session);
+      isRead = true;
+    } catch (error) {
+      if (isRefused(error)) {
+        kinds.value = [];
+        throw error;
+      }
+      await pause(retryMs, signal);
+    }
+  }
   let timer: ReturnType<typeof setTimeout> | undefined;
   const place = { apiVersion: `apiextensions.${session.names.domain}/v1`, resource: 'customresourcedefinitions' };
   const readSoon = () => {

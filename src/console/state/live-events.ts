@@ -104,10 +104,12 @@ function versionOf(object: TypedObject): string | undefined {
 }
 
 const refused: ReadonlySet<number> = new Set([400, 401, 403, 404, 405]);
-const isRefused = (error: unknown): boolean => error instanceof StatusError && refused.has(error.code);
+
+/** Whether the server has refused a request, and will again: the caller, the object or the request has to change first. */
+export const isRefused = (error: unknown): boolean => error instanceof StatusError && refused.has(error.code);
 
 /** Resolves after `ms`, or when the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener('abort', () => {

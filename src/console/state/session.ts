@@ -12,6 +12,8 @@ export interface Session {
   readonly names: Names;
   readonly user: string;
   readonly groups: readonly string[];
+  /** Where the browser has to move to end the session at the issuer as well; undefined: nowhere. */
+  readonly signOutAddress: () => string | undefined;
 }
 
 interface SelfSubjectReview {
@@ -25,11 +27,17 @@ export const session = signal<Session | undefined>(undefined);
 /** Whether the last session ended because the server no longer accepted its credentials. */
 export const sessionEnded = signal(false);
 
+interface Credentials {
+  /** Absent: the browser presents a client certificate. */
+  readonly token?: TokenSource;
+  readonly signOutAddress?: Session['signOutAddress'];
+}
+
 /**
  * Signs in with the token of each request, or without one by the client certificate of the browser.
  * @throws StatusError 401 when the server does not accept the token, or no certificate
  */
-export async function signIn(token?: TokenSource): Promise<void> {
+export async function signIn({ token, signOutAddress = () => undefined }: Credentials = {}): Promise<void> {
   const { domain } = await readSettings();
   const names = namesFor(domain);
   const transport = endingSession(fetchTransport({ apiDomain: domain, ...(token === undefined ? {} : { token }) }));
@@ -42,12 +50,14 @@ export async function signIn(token?: TokenSource): Promise<void> {
   const { username = '', groups = [] } = review.status?.userInfo ?? {};
   if (token === undefined && groups.includes('system:unauthenticated')) throw new StatusError(401, 'Unauthorized', '');
   sessionEnded.value = false;
-  session.value = { client, transport, names, user: username, groups };
+  session.value = { client, transport, names, user: username, groups, signOutAddress };
 }
 
-/** Forgets the session. */
+/** Forgets the session, and ends the one at the issuer. */
 export function signOut(): void {
+  const address = session.value?.signOutAddress();
   session.value = undefined;
+  if (address !== undefined) location.assign(address);
 }
 
 /** Ends the session when one of its requests is answered with 401. */
@@ -56,7 +66,7 @@ function endingSession(transport: Transport): Transport {
     const response = await transport(request);
     if (response.status === 401 && session.value?.transport === ending) {
       sessionEnded.value = true;
-      signOut();
+      session.value = undefined;
     }
     return response;
   };

@@ -5,6 +5,8 @@ export interface Issuer {
   readonly url: string;
   readonly clientId: string;
   readonly discoveryUrl: string;
+  /** The origins to which the policy lets the page connect for it. */
+  readonly origins: readonly string[];
 }
 
 export interface PageSettings {

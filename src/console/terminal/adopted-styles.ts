@@ -2,6 +2,9 @@
  * Lets a library add style elements and style attributes, which the policy of the page forbids: from now on, a style element that
  * a script creates is a style sheet that the document adopts, and the style attribute of a span sets its properties one by one.
  * Returns a function that ends this and removes the style sheets. Only one caller at a time.
+ *
+ * The library has no option for this: none names a nonce or style sheets, a shadow root is under the same policy, and its option
+ * `documentOverride` does not reach the scroll bar, which takes the document of the window.
  */
 export function adoptStyles(): () => void {
   const sheets = new Set<CSSStyleSheet>();

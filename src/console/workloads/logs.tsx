@@ -95,7 +95,7 @@ function useLog({ metadata }: ApiObject, { container, previous, follow }: Choice
     };
     setState(unread);
     read().then(
-      () => setState((before) => ({ ...before, lines: [...lines], read: true })),
+      () => !signal.aborted && setState((before) => ({ ...before, lines: [...lines], read: true })),
       (error: unknown) => !signal.aborted && setState((before) => ({ ...before, error })),
     );
     return () => stop.abort();

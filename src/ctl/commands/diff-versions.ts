@@ -43,7 +43,7 @@ async function differenceOf({ args, flags, io, path, cluster }: Context): Promis
   const now = io.clock.now();
   const from = await stateAt(opened, target, flags.from, now);
   const to = await stateAt(opened, target, flags.to, now);
-  const [before, after] = maskedPair(target.resource.kind, from, to);
+  const [before, after] = maskedPair(from, to);
   const changes = unifiedDiff(yamlOf(before ?? {}), yamlOf(after));
   return changes === '' ? '' : `--- ${nameOf(target, from)}\n+++ ${nameOf(target, to)}\n${changes}`;
 }

@@ -79,7 +79,7 @@ async function difference(
     body: object,
     contentType: 'application/apply-patch+yaml',
   });
-  const [before, after] = maskedPair(resource.kind, live, merged);
+  const [before, after] = maskedPair(live, merged);
   const text = (shown: JsonObject | undefined) =>
     shown === undefined ? '' : foldedYaml(showManagedFields ? shown : withoutManagedFields(shown));
   const changes = unifiedDiff(text(before), text(after));

@@ -65,16 +65,22 @@ describe('the page of the console', () => {
         url: `${login}/realms/a`,
         clientId: 'orch',
         discoveryUrl: `${login}/realms/a/.well-known/openid-configuration`,
+        origins: [login],
       },
-      { url: `${login}/realms/b`, clientId: 'orch', discoveryUrl: 'https://inside.example.com:8443/discovery' },
+      {
+        url: `${login}/realms/b`,
+        clientId: 'orch',
+        discoveryUrl: `${login}/b`,
+        origins: [login, 'https://tokens.example.com:8443'],
+      },
     ];
     const after = await get('/console/', { 'if-none-match': etag });
     expect(after.status).toBe(200);
-    expect(policyOf(after)).toContain(`; connect-src 'self' ${login} https://inside.example.com:8443; `);
+    expect(policyOf(after)).toContain(`; connect-src 'self' ${login} https://tokens.example.com:8443; `);
   });
 
   it('has settings that name the issuers', async () => {
-    issuers = [{ url: login, clientId: 'orch', discoveryUrl: `${login}/discovery` }];
+    issuers = [{ url: login, clientId: 'orch', discoveryUrl: `${login}/discovery`, origins: [login] }];
     expect(JSON.parse(textOf(await get('/console/settings.json')))).toEqual({ ...settings, issuers });
   });
 

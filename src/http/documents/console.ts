@@ -29,6 +29,8 @@ export interface ConsoleIssuer {
   readonly clientId: string;
   /** Where its discovery document is. */
   readonly discoveryUrl: string;
+  /** The origins to which the page may connect for it, as a content security policy names them. */
+  readonly origins: readonly string[];
 }
 
 /** The page of the console, below `/console/`. */
@@ -51,15 +53,13 @@ const tableName = 'files.json';
 
 /** The page loads from its own origin only, connects to that and to those of the issuers, and cannot be framed. */
 const pagePolicy = (issuers: readonly ConsoleIssuer[]): string => {
-  const origins = new Set(
-    issuers.flatMap(({ url, discoveryUrl }) => [new URL(url).origin, new URL(discoveryUrl).origin]),
-  );
+  const connected = new Set(issuers.flatMap(({ origins }) => origins));
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
-    `connect-src ${["'self'", ...origins].join(' ')}`,
+    `connect-src ${["'self'", ...connected].join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

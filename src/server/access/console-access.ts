@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type Authenticator, type Authorizer, anonymousAuthenticator } from '../../auth/index.ts';
-import { type Console, createConsole, isConsolePath } from '../../http/index.ts';
+import { type Console, type ConsoleIssuer, createConsole, isConsolePath } from '../../http/index.ts';
 import type { Names } from '../../meta/index.ts';
 import type { ServerSettings } from '../settings/flags.ts';
-import type { IdentityProviders } from './identity-providers.ts';
+import type { DiscoveredProvider, IdentityProviders } from './identity-providers.ts';
 
 /** The page of the console, which offers the identity providers of the current configuration. */
 export const openConsole = (
@@ -14,12 +14,34 @@ export const openConsole = (
   createConsole(consoleFolder(), () => ({
     domain,
     scopes: ['openid', ...scopes.filter((scope) => scope !== 'openid')],
-    issuers: providers().map(({ issuer, audiences: [clientId = ''], discoveryUrl }) => ({
-      url: issuer,
-      clientId,
-      discoveryUrl: discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
-    })),
+    issuers: providers().map(issuerOf),
   }));
+
+function issuerOf({
+  issuer,
+  audiences: [clientId = ''],
+  discoveryUrl,
+  tokenEndpoint,
+}: DiscoveredProvider): ConsoleIssuer {
+  const documentUrl = discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const origins = [issuer, documentUrl, tokenEndpoint].flatMap((url) =>
+    url === undefined ? [] : (originOf(url) ?? []),
+  );
+  return { url: issuer, clientId, discoveryUrl: documentUrl, origins: [...new Set(origins)] };
+}
+
+/** The longest host name (RFC 1035, 2.3.4). */
+const maxHost = 253;
+
+/**
+ * The origin of a URL as a content security policy names it; undefined where that would be another source: URLs allow hosts
+ * with `*`, `,` and `;`, which have a meaning there.
+ */
+export function originOf(url: string): string | undefined {
+  const { protocol, hostname, origin } = new URL(url);
+  const isPlain = /^(?:[\w.-]+|\[[\da-f:]+\])$/.test(hostname) && hostname.length <= maxHost;
+  return protocol === 'https:' && isPlain ? origin : undefined;
+}
 
 /** The folder of the console: next to the bundle of the server, and in the output of the build for the sources. */
 function consoleFolder(): URL {

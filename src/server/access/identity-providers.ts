@@ -25,8 +25,8 @@ import {
 import { providerDocuments } from './provider-documents.ts';
 
 export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anonymous'> {
-  /** The providers of the current configuration. */
-  readonly providers: () => readonly ConfiguredProvider[];
+  /** The providers of the current configuration, with what is discovered of them so far. */
+  readonly providers: () => readonly DiscoveredProvider[];
   /**
    * Wraps the authenticators of the providers. `make` is called again when the configuration changes, so that caches end
    * with the configuration.
@@ -34,6 +34,11 @@ export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anony
   readonly within: (make: (authenticators: readonly TokenAuthenticator[]) => TokenAuthenticator) => TokenAuthenticator;
   /** Aborts requests to providers and stops following the file. */
   readonly close: () => Promise<void>;
+}
+
+export interface DiscoveredProvider extends ConfiguredProvider {
+  /** Undefined: not discovered yet, or the discovery document names no URL with https. */
+  readonly tokenEndpoint: string | undefined;
 }
 
 export interface ProviderDependencies extends Pick<Dependencies, 'clock' | 'log'> {
@@ -68,7 +73,7 @@ export async function openProviders(
     const authenticators = connections.use(connections.open(providers));
     return {
       anonymous,
-      providers: () => providers,
+      providers: () => connections.discovered(providers),
       within: (make) => make(authenticators),
       close: async () => connections.close(),
     };
@@ -119,7 +124,7 @@ async function openFromFile(
   const stop = followFile({ path, what, read, text, use, observe: reloaded, clock, log });
   return {
     anonymous,
-    providers: () => providers,
+    providers: () => connections.discovered(providers),
     within(make) {
       let current = authenticators;
       let authenticate = make(current);
@@ -179,6 +184,10 @@ interface Opened {
   readonly isNew: boolean;
 }
 
+/** Providers with the same address share a connection. */
+const connectionId = ({ issuer, discoveryUrl = '', certificateAuthority = '' }: ConfiguredProvider): string =>
+  JSON.stringify([issuer, discoveryUrl, certificateAuthority]);
+
 /** The connections to the providers of the current configuration, and for a while those of replaced ones. */
 class Connections {
   readonly #names: Names;
@@ -198,8 +207,7 @@ class Connections {
   /** Opens connections to providers; a provider with the same address keeps its connection. */
   open(providers: readonly ConfiguredProvider[]): Opened[] {
     return providers.map((provider) => {
-      const { issuer, discoveryUrl = '', certificateAuthority = '' } = provider;
-      const id = JSON.stringify([issuer, discoveryUrl, certificateAuthority]);
+      const id = connectionId(provider);
       const existing = this.#used.get(id);
       return { id, provider, connection: existing ?? this.#connect(provider), isNew: existing === undefined };
     });
@@ -220,6 +228,14 @@ class Connections {
         audiences: this.#audiences,
       }),
     );
+  }
+
+  /** The providers with what their connections have discovered. */
+  discovered(providers: readonly ConfiguredProvider[]): DiscoveredProvider[] {
+    return providers.map((provider) => {
+      const { tokenEndpoint } = this.#used.get(connectionId(provider))?.keys ?? {};
+      return { ...provider, tokenEndpoint };
+    });
   }
 
   close(): void {

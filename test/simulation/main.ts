@@ -28,6 +28,17 @@ const { values } = parseArgs({
   },
 });
 
+/** The value of a flag that is a whole number from 1 on. */
+function numberOf(name: 'seeds' | 'first' | 'jobs'): number {
+  const number = Number(values[name]);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  console.error(`--${name}=${values[name]} must be a whole number from 1 on`);
+  process.exit(2);
+}
+
+/** Flags of V8 for workers, which run much code a few times: code is compiled at its first call, and garbage collected rarely. */
+const execArgv = ['--always-sparkplug', '--max-semi-space-size=64'];
+
 const makeWorld = (seed: number) => worldOf(seed, values.world as WorldName | undefined);
 
 /** What a worker tells of a seed. */
@@ -66,32 +77,48 @@ function runAll(first: number, seeds: number): Promise<readonly Told[]> {
   const failed: Told[] = [];
   let [next, done, requests] = [first, 0, 0];
   const workers: ChildProcess[] = [];
+  const flags = [
+    ...(values.twice ? ['--twice'] : []),
+    ...(values.world === undefined ? [] : [`--world=${values.world}`]),
+  ];
   return new Promise((resolve) => {
+    const running = new Map<ChildProcess, number>();
     const end = () => {
+      next = first + seeds;
+      running.clear();
       for (const worker of workers) worker.kill();
       resolve(failed.sort((a, b) => a.seed - b.seed));
     };
-    const give = (worker: ChildProcess) => {
-      if (next < first + seeds) worker.send(next++);
-    };
-    const take = (worker: ChildProcess, told: Told) => {
+    const count = (told: Told) => {
       done++;
       requests += told.requests;
       if (told.failure !== undefined) failed.push(told);
       if (!values.find) report(done, seeds, requests, failed, performance.now() - began);
       if (done === seeds || (values.find && told.failure !== undefined)) end();
-      else give(worker);
     };
-    for (let i = 0; i < Math.min(Number(values.jobs), seeds); i++) {
-      const flags = [
-        ...(values.twice ? ['--twice'] : []),
-        ...(values.world === undefined ? [] : [`--world=${values.world}`]),
-      ];
-      const worker = fork(fileURLToPath(import.meta.url), ['--worker', ...flags]);
-      worker.on('message', (told: Told) => take(worker, told));
+    const give = (worker: ChildProcess) => {
+      if (next >= first + seeds) return;
+      running.set(worker, next);
+      worker.send(next++);
+    };
+    const start = () => {
+      const worker = fork(fileURLToPath(import.meta.url), ['--worker', ...flags], { execArgv });
       workers.push(worker);
+      worker.on('message', (told: Told) => {
+        if (!running.delete(worker)) return;
+        count(told);
+        give(worker);
+      });
+      worker.on('exit', (status, signal) => {
+        const seed = running.get(worker);
+        if (seed === undefined) return;
+        running.delete(worker);
+        count({ seed, requests: 0, failure: `the process of the seed has ended with ${signal ?? status}` });
+        if (next < first + seeds) start();
+      });
       give(worker);
-    }
+    };
+    for (let i = 0; i < Math.min(numberOf('jobs'), seeds); i++) start();
   });
 }
 
@@ -105,7 +132,7 @@ function report(done: number, all: number, requests: number, failed: readonly To
 if (values.worker) work();
 else if (values.hour) await measureHour();
 else if (values.seed === undefined) {
-  const failed = await runAll(Number(values.first), Number(values.seeds));
+  const failed = await runAll(numberOf('first'), numberOf('seeds'));
   if (values.find)
     console.log(failed[0] === undefined ? 'none' : `${failed[0].seed} ${failed[0].failure?.slice(0, 160)}`);
   else for (const { seed, failure } of failed.slice(0, 10)) console.log(`seed ${seed}: ${failure}`);

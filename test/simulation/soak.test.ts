@@ -11,7 +11,7 @@ import { worldOf } from './worlds.ts';
 const root = join(import.meta.dirname, '../..');
 
 it('Everything holds in both worlds, and a seed gives the same run byte for byte, whatever ran before it', async () => {
-  const seeds = [1, 2, 3, 4];
+  const seeds = [1, 2];
   const runs = new Map<number, SimulationRun>();
   for (const seed of seeds) runs.set(seed, await runWorld(seed, worldOf(seed)));
   expect([...runs.values()].flatMap(({ failures }) => failures)).toEqual([]);
@@ -52,7 +52,7 @@ const defects = JSON.parse(readFileSync(join(root, 'test/simulation/defects.json
   readonly [name: string]: Defect;
 };
 
-it.each(['cache-reads-are-one-behind', 'deletion-ignores-the-version', 'collector-keeps-the-finalizer-of-orphans'])(
+it.each(['cache-reads-are-one-behind', 'collector-keeps-the-finalizer-of-orphans'])(
   'The defect %s of the sources is found by its seed',
   { timeout: 120_000 },
   (name) => {

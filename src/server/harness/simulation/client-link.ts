@@ -23,6 +23,9 @@ const distanceMs = 5;
 /** Time after which a connection over which nothing arrives is lost (ms). */
 const silenceMs = 5_000;
 
+/** Why a server stops working on a request. Shared, because each DOMException of its own records a stack. */
+const gone = new DOMException('This operation was aborted', 'AbortError');
+
 type Loss = 'refused' | 'lost';
 
 /** An error like those of sockets. */
@@ -197,7 +200,7 @@ class Connection {
     this.#stopWaiting?.();
     for (const forget of this.#forgetKill) forget();
     this.#options.ended();
-    this.#up.send(() => this.server.process.enter(() => this.#aborting.abort()));
+    this.#up.send(() => this.server.process.enter(() => this.#aborting.abort(gone)));
   }
 
   async #serve(request: ClientRequest, resolve: (response: ClientResponse) => void): Promise<void> {

@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { withReplacedGlobals } from './replaced-globals.ts';
@@ -41,6 +43,33 @@ it('Timers, dates and durations are those of the virtual loop, and an hour passe
     now,
     true,
   ]);
+});
+
+it('A combined signal is aborted by the first of its signals, with its reason', async () => {
+  const { value } = await inSimulation(async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const signal = AbortSignal.any([first.signal, second.signal]);
+    second.abort('second');
+    first.abort('first');
+    return [signal.reason, AbortSignal.any([new AbortController().signal, first.signal]).reason];
+  });
+  expect(value).toEqual(['second', 'first']);
+});
+
+it('A run that has ended leaves nothing in memory, even when a process waits for a signal', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { value } = await inSimulation(async (loop) => {
+    const signal = AbortSignal.any([new AbortController().signal]);
+    signal.addEventListener('abort', () => loop.fail(new Error('aborted')));
+    return new WeakRef(loop);
+  });
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return value.deref() === undefined;
+    })
+    .toBe(true);
 });
 
 it('Dates keep their class, and other arguments their meaning', async () => {

@@ -90,6 +90,16 @@ function replaceTime({ loop }: ReplacedWith, replace: Replace): void {
     }),
   });
   replace(AbortSignal, {
+    // That of Node keeps signals with listeners until they are aborted, which those of a killed process never are.
+    any: (signals: Iterable<AbortSignal>) => {
+      const aborting = new AbortController();
+      for (const signal of signals) {
+        const abort = () => aborting.abort(signal.reason);
+        if (signal.aborted) abort();
+        else signal.addEventListener('abort', abort, { once: true });
+      }
+      return aborting.signal;
+    },
     timeout: (ms: number) => {
       const aborting = new AbortController();
       loop.after(ms, () =>

@@ -17,7 +17,8 @@ export class Trace {
   /** `content`: bytes that belong to the line but are too long to show. */
   note(who: string, text: string, content: string | Uint8Array = ''): void {
     const line = `${this.#clock.monotonic().toFixed(3)} ${who} ${text}`;
-    this.#hash.update(line).update('\n').update(content).update('\n');
+    if (typeof content === 'string') this.#hash.update(`${line}\n${content}\n`);
+    else this.#hash.update(`${line}\n`).update(content).update('\n');
     this.#lines.push(line);
     if (this.#lines.length >= 2 * retained) this.#lines = this.#lines.slice(-retained);
   }

@@ -39,6 +39,8 @@ export class StoreFollower implements WholeState {
   readonly journal: JournalEntry[] = [];
   #revision = 1;
   readonly #objects = new Map<string, Map<string, WorldObject>>();
+  /** The objects as they are stored, by key. */
+  readonly #stored = new Map<string, WorldObject>();
 
   /** `changed` is called after each change. */
   constructor(store: Store, names: Names, trace: Trace, changed: (change: WorldChange) => void) {
@@ -52,7 +54,10 @@ export class StoreFollower implements WholeState {
           for (const { key, entry, previous } of changes) {
             trace.note('store', `${revision} ${entry === undefined ? 'deletes' : 'writes'} ${key}`, entry?.value);
             const resource = resourceOf(key);
-            const [before, after] = [objectOf(previous), objectOf(entry)];
+            const before = previous && this.#stored.get(key);
+            const after = objectOf(entry);
+            if (after === undefined) this.#stored.delete(key);
+            else this.#stored.set(key, after);
             if (resource !== undefined && (before ?? after) !== undefined) {
               this.#apply(formatGroupResource(resource), revision, before, after, changed);
             }

@@ -138,9 +138,8 @@ export interface ListLayout {
 }
 
 /**
- * A list in pieces, as JSON unless `layout` says otherwise: yields all but the last one, which it returns, so that a caller
- * knows the last one without making another. No piece takes long to make, so that a caller who pauses between them blocks
- * nobody. An item that is written in steps gives an empty piece for each of them.
+ * A list in pieces, as JSON unless `layout` says otherwise. It yields all but the last one, which it returns. No piece takes
+ * long to make, and an item that is written in steps gives an empty piece for each of them: a caller may pause between them.
  */
 export function* representList(
   target: Target,

@@ -120,6 +120,31 @@ const roles = ({ rounds, seconds, bindings, report }) =>
     await compare({ rounds: rounds * 5, report }, figure, 0.9, [user, server], [job, server]);
   });
 
+/**
+ * The computing time of a GET with priority and fairness, against one without, while nobody waits: in shorter and more rounds
+ * than others, because they differ by little. @type {Row}
+ */
+async function fairGet({ rounds, seconds, report }) {
+  const job = requests({ seconds: seconds / 3 }, 32, { method: 'GET', path: `${configMaps}/obj-0000000` });
+  const servers = [];
+  for (const fair of [true, false]) {
+    const server = await orch(`fair-${fair}`, [], [`--enable-priority-and-fairness=${fair}`]);
+    await fill(server, 1, 2500);
+    await bind(server, 1);
+    servers.push(server);
+  }
+  const ratios = [];
+  for (let round = 0; round < rounds * 5; round++) {
+    const computed = [];
+    for (const server of servers) computed.push((await load({ ...job, token: userToken }, server)).computed);
+    const [fair = 0, plain = 0] = computed;
+    ratios.push(fair / plain);
+  }
+  const ratio = median(ratios);
+  report('GET with priority and fairness, against without', ratio, '≤ 1.03', !(ratio > 1.03), 'computing time');
+  for (const { child } of servers) child.kill();
+}
+
 /** GET with a token of an identity provider, against GET with a static token; both of an administrator. @type {Row} */
 const openId = ({ rounds, seconds, report }) =>
   withObjects(0, 2500, async (other) => {
@@ -500,6 +525,7 @@ export const rows = {
   start,
   get,
   roles,
+  fairGet,
   openId,
   idle,
   list,

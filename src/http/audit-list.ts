@@ -33,10 +33,12 @@ export async function auditList(
     remaining: () => list.remaining(),
   };
   let json = '';
-  for (const piece of representList(target, again, view)) {
-    json += piece;
+  const pieces = representList(target, again, view);
+  for (;;) {
+    const { value, done } = pieces.next();
+    json += value;
     // A longer one is left out of the event.
-    if (json.length > maxObject) break;
+    if (done === true || json.length > maxObject) break;
     if (turns.over) await turns.next();
   }
   await audit.responseObject(json as ByteString, turns);

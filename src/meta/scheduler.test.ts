@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inTurns, loneSliceMs, serverTurns, sliceMs, type Turns } from './scheduler.ts';
+import { inTurns, loneSliceMs, loneTurns, serverTurns, sliceMs, type Turns } from './scheduler.ts';
 import { atOnce, type WaitingSteps } from './steps.ts';
 import { handLoop, step, stepsInSlice } from './testing/hand-loop.ts';
 
@@ -102,8 +102,8 @@ describe('the scheduler', () => {
     const { scheduler } = loop;
     const all = loop.work('mallory', scheduler.turns('mallory'), 2_000, 0.25);
     const times: number[] = [];
-    for (let i = 0; i < 60; i++) times.push(await loop.turn());
-    expect([times[10], times[59]]).toEqual([sliceMs, loneSliceMs]);
+    for (let i = 0; i <= loneTurns; i++) times.push(await loop.turn());
+    expect([times[10], times[loneTurns]]).toEqual([sliceMs, loneSliceMs]);
     void loop.work('ann', scheduler.turns('ann'), 1, 0.25);
     await loop.turn();
     expect(await loop.turn()).toBe(sliceMs);

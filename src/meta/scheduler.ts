@@ -1,11 +1,14 @@
 import { Heap } from './heap.ts';
 import type { WaitingSteps } from './steps.ts';
 
-/** Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. */
-export const sliceMs = 2;
+/**
+ * Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. A request waits for a slice
+ * twice: until it is read, and until its response is written. A turn without work takes some 50 us.
+ */
+export const sliceMs = 0.5;
 /** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */
 export const loneSliceMs = 10;
-const loneTurns = 50;
+export const loneTurns = 200;
 
 /** The turns of one piece of long work, such as a request. */
 export interface Turns {
@@ -46,8 +49,8 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for 2 ms in total, apart from the
- * last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time its owners have
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for half a millisecond in total,
+ * apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time its owners have
  * used, the oldest work of an owner first. Work starts immediately when no other work waits.
  *
  * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few

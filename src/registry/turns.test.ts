@@ -3,7 +3,7 @@ import { type ApiObject, fieldError, type JsonObject, scheduler } from '../meta/
 import { EveryStep } from '../meta/testing/every-step.ts';
 import { largeBytes, turnsOf } from './context.ts';
 import { type Change, representList, type Strategy } from './index.ts';
-import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
+import { allPieces, apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
 
 it('a write is long work from 8 KiB on', () => {
   expect(turnsOf({}, largeBytes - 1, undefined)).toBeUndefined();
@@ -124,7 +124,7 @@ it('a table of large objects is sent in smaller pieces', async () => {
   for (const name of ['a', 'b', 'c']) await create('configmaps', body(name, 3_000).value);
   const at = target('configmaps');
   const view = { as: 'table', version: 'v1', includeObject: 'None', now: 0 } as const;
-  const pieces = [...representList(at, await registry.list(at, {}), view)];
+  const pieces = allPieces(representList(at, await registry.list(at, {}), view));
   // Reading an object gives an empty piece for each step.
   expect(pieces.filter((piece) => piece !== '')).toHaveLength(4);
 });

@@ -5,14 +5,16 @@ import { inPieces } from './encode-steps.ts';
 
 const open: Turns = { over: false, next: () => Promise.resolve() };
 
-/** Makes the pieces and records which have been made. */
+/** Makes the pieces, the last of which it returns, and records which have been made. */
 function makes(...texts: readonly string[]) {
   const made: string[] = [];
   const pieces = (function* () {
-    for (const text of texts) {
+    for (const [i, text] of texts.entries()) {
       made.push(text);
+      if (i === texts.length - 1) return text as ByteString;
       yield text as ByteString;
     }
+    return '' as ByteString;
   })();
   return { made, pieces };
 }
@@ -33,25 +35,34 @@ it('several pieces come in their order, with the end after the last one, and wit
   expect(await read(await inPieces(makes('a', '').pieces, '\n', open))).toEqual(['a', '\n']);
 });
 
+/** Turns that are over from now on, until `resume` is called. */
+function closable() {
+  const turns = { over: false, resume: () => {}, next: () => new Promise<void>((resume) => (turns.resume = resume)) };
+  return turns;
+}
+
+it('the first piece is sent in the turn in which it was made, and no other is made before its turn', async () => {
+  const turns = closable();
+  const { made, pieces } = makes('a', 'b', 'c');
+  const body = (await inPieces(pieces, '', turns)) as AsyncIterableIterator<Chunk>;
+  turns.over = true;
+  expect(await body.next()).toEqual({ done: false, value: 'a' });
+  const second = body.next();
+  expect(made).toEqual(['a']);
+  turns.resume();
+  expect(await second).toEqual({ done: false, value: 'b' });
+  expect(made).toEqual(['a', 'b']);
+});
+
 it('a body that is abandoned while it waits for its turn makes no further piece', async () => {
-  let resume: () => void = () => {};
-  let over = false;
-  const turns: Turns = {
-    get over() {
-      return over;
-    },
-    next: () =>
-      new Promise((resolve) => {
-        resume = resolve;
-      }),
-  };
+  const turns = closable();
   const { made, pieces } = makes('a', 'b', 'c', 'd');
   const body = (await inPieces(pieces, '', turns)) as AsyncIterableIterator<Chunk>;
   expect(await body.next()).toEqual({ done: false, value: 'a' });
-  over = true;
+  turns.over = true;
   const waiting = body.next();
   await body.return?.();
-  resume();
+  turns.resume();
   expect(await waiting).toEqual({ done: true, value: undefined });
-  expect(made).toEqual(['a', 'b']);
+  expect(made).toEqual(['a']);
 });

@@ -40,52 +40,61 @@ export function fromJson(
   );
 }
 
+/** A list, the last piece of which is returned. */
+type Pieces = Iterator<ByteString, ByteString>;
+
 /** Pieces that are made in turns: one chunk if there is one piece, otherwise several. `end` follows the last one. */
-export async function inPieces(pieces: Iterator<ByteString>, end: string, turns: Turns): Promise<ApiResponse['body']> {
+export async function inPieces(pieces: Pieces, end: string, turns: Turns): Promise<ApiResponse['body']> {
   if (turns.over) await turns.next();
-  const first = pieces.next().value as ByteString;
-  if (turns.over) await turns.next();
-  const second = pieces.next();
-  if (second.done === true) return (first + end) as ByteString;
-  return new PieceStream([first, second.value], pieces, end, turns);
+  const first = pieces.next();
+  return first.done === true ? withEnd(first.value, end) : new PieceStream(first.value, pieces, end, turns);
 }
 
+const withEnd = (last: ByteString, end: string) => (last + end) as ByteString;
+
 /**
- * Pieces that are made and sent in turns. Unlike the frame of a generator, it does not hold a piece that it has returned:
- * hundreds of lists can wait for their turns, and what they held would be copied by each garbage collection.
+ * Pieces that are made and sent in turns. The first one is sent in the turn in which it was made, and each other one is made
+ * in the turn in which it is sent: hundreds of lists can wait for their turns, and until a piece is sent it is a tree of a
+ * thousand strings, which each garbage collection would copy.
  */
 class PieceStream implements AsyncIterableIterator<ByteString> {
-  /** Made and not yet returned: one piece at least, since only the last one is followed by the end. */
-  readonly #made: ByteString[];
-  readonly #rest: Iterator<ByteString>;
+  /** Made and not yet sent. */
+  #first: ByteString;
+  /** Undefined once the last piece is made. */
+  #rest: Pieces | undefined;
   readonly #end: string;
   readonly #turns: Turns;
 
-  constructor(made: ByteString[], rest: Iterator<ByteString>, end: string, turns: Turns) {
-    this.#made = made;
+  constructor(first: ByteString, rest: Pieces, end: string, turns: Turns) {
+    this.#first = first;
     this.#rest = rest;
     this.#end = end;
     this.#turns = turns;
   }
 
   async next(): Promise<IteratorResult<ByteString>> {
-    const made = this.#made;
-    while (made.length > 0) {
+    let piece = this.#first;
+    this.#first = none;
+    // A piece is empty after a step within a large item.
+    while (piece === none && this.#rest !== undefined) {
       if (this.#turns.over) await this.#turns.next();
-      if (made.length === 1) {
-        const next = this.#rest.next();
-        if (next.done === true) return { done: false, value: ((made.pop() ?? '') + this.#end) as ByteString };
-        made.push(next.value);
-      }
-      const value = made.shift();
-      // A piece is empty after a step within a large item.
-      if (value !== undefined && value !== '') return { done: false, value };
+      piece = this.#make();
     }
-    return { done: true, value: undefined };
+    return piece === none ? { done: true, value: undefined } : { done: false, value: piece };
+  }
+
+  #make(): ByteString {
+    // Abandoned while it has waited for its turn.
+    if (this.#rest === undefined) return none;
+    const { value, done } = this.#rest.next();
+    if (done !== true) return value;
+    this.#rest = undefined;
+    return withEnd(value, this.#end);
   }
 
   async return(): Promise<IteratorResult<ByteString>> {
-    this.#made.length = 0;
+    this.#first = none;
+    this.#rest = undefined;
     return { done: true, value: undefined };
   }
 
@@ -93,3 +102,5 @@ class PieceStream implements AsyncIterableIterator<ByteString> {
     return this;
   }
 }
+
+const none = '' as ByteString;

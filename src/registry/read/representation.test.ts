@@ -13,7 +13,7 @@ import {
   representObject,
   type Target,
 } from '../index.ts';
-import { bench, note } from '../testing/fixtures.ts';
+import { allPieces, bench, note } from '../testing/fixtures.ts';
 
 const parse = (pieces: Iterable<string>) =>
   JSON.parse(Buffer.from([...pieces].join(''), 'latin1').toString()) as JsonObject & { metadata: JsonObject };
@@ -35,7 +35,7 @@ async function made(
   }
   const at = target(plural, place);
   const one = representObject(at, await registry.get({ ...at, name: 'a' }, {}), view);
-  return { list: parse(representList(at, await registry.list(at, options), view)), one: parse([one]) };
+  return { list: parse(allPieces(representList(at, await registry.list(at, options), view))), one: parse([one]) };
 }
 
 describe('a large object', () => {
@@ -46,7 +46,7 @@ describe('a large object', () => {
     const { create, registry, target } = bench();
     await create('configmaps', note('a', data));
     const at = target('configmaps');
-    const pieces = async () => [...representList(at, await registry.list(at, {}), table)];
+    const pieces = async () => allPieces(representList(at, await registry.list(at, {}), table));
     const first = await pieces();
     expect(first.filter((piece) => piece === '').length).toBeGreaterThan(5);
     const second = await pieces();
@@ -72,7 +72,7 @@ describe('a large object', () => {
         expect(turns.count).toBeGreaterThan(5);
       }
       const list = await registry.list({ ...at, name: '' }, {});
-      const pieces = [...representList({ ...at, name: '' }, list, { as: 'object' })];
+      const pieces = allPieces(representList({ ...at, name: '' }, list, { as: 'object' }));
       expect(parse(pieces)).toMatchObject({ items: [{ metadata: { annotations: data }, size: 7 }] });
       expect(pieces.filter((piece) => piece === '').length).toBeGreaterThan(5);
     },
@@ -122,7 +122,7 @@ describe('table', () => {
     for (const replicas of [0, 1])
       await create('deployments', { metadata: { name: `d${replicas}` }, spec: { replicas } });
     const at = target('deployments');
-    expect(parse(representList(at, await registry.list(at, {}), table('None')))['rows']).toEqual([
+    expect(parse(allPieces(representList(at, await registry.list(at, {}), table('None'))))['rows']).toEqual([
       {
         cells: ['d0', 0],
         conditions: [{ type: 'Completed', status: 'True', reason: 'Gone', message: 'Nothing runs "any more".' }],
@@ -208,7 +208,7 @@ describe('object', () => {
     const big = { x: 'y'.repeat(150_000) };
     for (const name of ['a', 'b', 'c']) await create('configmaps', note(name, big));
     const at = target('configmaps');
-    const pieces = [...representList(at, await registry.list(at, {}), { as: 'object' })];
+    const pieces = allPieces(representList(at, await registry.list(at, {}), { as: 'object' }));
     // Each object is longer than a piece; the last piece only closes the list.
     expect(pieces).toHaveLength(4);
     expect((parse(pieces)['items'] as JsonObject[]).map(({ data }) => data)).toEqual([big, big, big]);

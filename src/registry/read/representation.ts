@@ -138,41 +138,59 @@ export interface ListLayout {
 }
 
 /**
- * A list in pieces, as JSON unless `layout` says otherwise. No piece takes long to make, so that a caller who pauses
- * between them blocks nobody. An item that is written in steps gives an empty piece for each of them.
+ * A list in pieces, as JSON unless `layout` says otherwise. It yields all but the last one, which it returns. No piece takes
+ * long to make, and an item that is written in steps gives an empty piece for each of them: a caller may pause between them.
  */
 export function* representList(
   target: Target,
   list: ObjectList,
   representation: Representation,
   layout: ListLayout = jsonLayout(listFields(target, list, representation)),
-): Generator<ByteString> {
+): Generator<ByteString, ByteString> {
   const { head, first, separator, tail, emptyTail, item } = layout;
   const write = itemWriter(target, representation);
-  let piece = head as string;
-  let size = head.length;
+  const piece = new Piece(head);
   let items = 0;
-  let rows = 0;
-  let parsed = 0;
   for (const object of list.items) {
     const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
     const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
     const json = write(object, read);
     const text = item === undefined ? json : item(json);
-    piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
-    size += json.length + (items++ === 0 ? 0 : 1);
-    if (representation.as !== 'object') {
-      rows++;
-      parsed += object.bytes.length;
-    }
-    if (size < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
-    yield piece as ByteString;
-    piece = '';
-    size = 0;
-    rows = 0;
-    parsed = 0;
+    const written = typeof text === 'string' ? text : yield* inEmptyPieces(text);
+    piece.add(items++ === 0 ? first : separator, written, representation.as === 'object' ? 0 : object.bytes.length);
+    if (piece.isFull) yield piece.take();
   }
-  yield (piece + (items === 0 ? emptyTail : tail)) as ByteString;
+  return (piece.take() + (items === 0 ? emptyTail : tail)) as ByteString;
+}
+
+/** The next piece of a list. The frame of a generator would hold a piece that it has yielded until it goes on. */
+class Piece {
+  #text: string;
+  #rows = 0;
+  #parsed = 0;
+
+  constructor(head: ByteString) {
+    this.#text = head;
+  }
+
+  /** `parsed`: the JSON that was parsed for a row (bytes); 0: none, the item is an object. */
+  add(separator: string, item: ByteString, parsed: number): void {
+    this.#text += separator + item;
+    if (parsed > 0) this.#rows++;
+    this.#parsed += parsed;
+  }
+
+  get isFull(): boolean {
+    return this.#text.length >= pieceBytes || this.#rows >= pieceRows || this.#parsed >= parsedBytes;
+  }
+
+  take(): ByteString {
+    const text = this.#text as ByteString;
+    this.#text = '';
+    this.#rows = 0;
+    this.#parsed = 0;
+    return text;
+  }
 }
 
 /** The result of all steps; each of them gives an empty piece. */

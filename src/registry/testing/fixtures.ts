@@ -1,6 +1,7 @@
 import type { AdmissionPlugin } from '../../admission/index.ts';
 import {
   type ApiObject,
+  type ByteString,
   type Clock,
   decodeText,
   type Json,
@@ -374,7 +375,7 @@ export function bench({ admission = [], ...options }: BenchOptions = {}): Bench 
     },
     names: async (plural, read = {}, place = {}) => {
       const at = target(plural, place);
-      const text = [...representList(at, await registry.list(at, optionsOf(read)), { as: 'object' })].join('');
+      const text = allPieces(representList(at, await registry.list(at, optionsOf(read)), { as: 'object' })).join('');
       const body = JSON.parse(Buffer.from(text, 'latin1').toString()) as JsonObject;
       return { names: (body['items'] as ApiObject[]).map(({ metadata }) => metadata.name ?? ''), list: body };
     },
@@ -411,6 +412,16 @@ export const json = (patch: Json): Change => ({ verb: 'patch', format: 'json', p
 export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'strategic', patch });
 export const apply = (patch: Json): Change => ({ verb: 'patch', format: 'apply', patch });
 export const remove = (options: JsonObject = {}): Change => ({ verb: 'delete', options });
+
+/** All pieces of a list, of which the last one is returned. */
+export function allPieces(pieces: Iterator<ByteString, ByteString>): ByteString[] {
+  const all: ByteString[] = [];
+  for (;;) {
+    const { value, done } = pieces.next();
+    all.push(value);
+    if (done === true) return all;
+  }
+}
 
 /** The error of a promise. */
 export async function failure(work: Promise<unknown>): Promise<unknown> {

@@ -69,3 +69,18 @@ it('config waits for the lock of another program', async () => {
   expect(await running.ended).toMatchObject({ status: 0 });
   expect(readFileSync(bench.kubeconfig, 'utf8')).toContain('later');
 });
+
+it('config ends with status 130 at Ctrl-C while it waits for a lock, and leaves the lock of the other program', async () => {
+  const lock = `${bench.kubeconfig}.lock`;
+  writeFileSync(lock, 'theirs');
+  const before = readFileSync(bench.kubeconfig, 'utf8');
+  const running = bench.start(['config', 'set-context', 'never', '--namespace=a']);
+  // The lock is tried before this command line ends.
+  await bench.run('config', 'view');
+  running.interrupt();
+  expect(await running.ended).toEqual({ status: 130, stdout: '', stderr: '' });
+  expect(readFileSync(lock, 'utf8')).toBe('theirs');
+  await rm(lock);
+  expect(readFileSync(bench.kubeconfig, 'utf8')).toBe(before);
+  expect((await bench.run('config', 'set-context', 'after', '--namespace=a')).status).toBe(0);
+});

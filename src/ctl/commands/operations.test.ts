@@ -124,6 +124,7 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
         'set env deployment/NAME B-',
         'set env deployment/NAME --list',
         'rollout history deployment/NAME',
+        'rollout undo deployment/NAME --to-revision=-1',
         'rollout pause deployment/NAME',
         'rollout pause deployment/NAME',
         'rollout resume deployment/NAME',
@@ -197,6 +198,33 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
     });
   },
 );
+
+describe('rollout', () => {
+  // A controller revision is a patch, whose directive is not part of the template.
+  it('describes and restores the revisions of a stateful set without warnings', async () => {
+    const { spec, ...rest } = deployment('numbered');
+    const sets = { ...apps, resource: 'statefulsets' };
+    await bench.server.client.create(sets, { ...rest, kind: 'StatefulSet', spec } as never);
+    await until(sets, 'numbered', isObserved);
+    await bench.run('set', 'image', 'statefulset/numbered', 'main=main:2');
+    await until(sets, 'numbered', isObserved);
+    await bench.server.settled();
+    const history = await bench.run('rollout', 'history', 'statefulset/numbered', '--revision=1');
+    expect(history).toMatchObject({ status: 0, stderr: '' });
+    expect(history.stdout).toMatch(
+      /^statefulset\.apps\/numbered with revision #1\nPod Template:\n {2}Labels:\tapp=numbered\n {2}Containers:\n {3}main:\n {4}Image:\tmain:1\n/,
+    );
+    const undo = (revision: number) =>
+      bench.run('rollout', 'undo', 'statefulset/numbered', `--to-revision=${revision}`);
+    expect(await undo(2)).toEqual({
+      status: 0,
+      stdout: 'statefulset.apps/numbered skipped rollback (current template already matches revision 2)\n',
+      stderr: '',
+    });
+    expect(await undo(1)).toEqual({ status: 0, stdout: 'statefulset.apps/numbered rolled back\n', stderr: '' });
+    await bench.run('delete', 'statefulset', 'numbered');
+  });
+});
 
 describe('certificate', () => {
   it('approves and denies requests', async () => {

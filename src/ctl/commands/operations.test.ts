@@ -269,6 +269,53 @@ describe('exec with -i and -t', () => {
   });
 });
 
+// The texts and statuses are those of kubectl.
+describe('attach', () => {
+  const prompt = "If you don't see a command prompt, try pressing enter.\n";
+  const noTerminal = 'Unable to use a TTY - input is not a terminal or the right kind of file\n';
+  const twoContainers = {
+    containers: [
+      { name: 'main', image: 'a', stdin: true, tty: true },
+      { name: 'side', image: 'b' },
+    ],
+  };
+
+  it.each([
+    ['NAME', `Defaulted container "main" out of: main, side\n${prompt}`],
+    ['pod NAME -c side -t', `error: Unable to use a TTY - container side did not allocate one\n${prompt}`],
+    ['pod/NAME -it', `Defaulted container "main" out of: main, side\n${noTerminal}${prompt}`],
+    ['NAME -q -it', ''],
+  ])('prints the output of a container until it ends: attach %s', async (line, stderr) => {
+    await created(pod('attached', { [`${prefix}/logs`]: 'one\n' }, twoContainers));
+    await until(pods, 'attached', isRunning);
+    const running = bench.start(['attach', ...line.replace('NAME', 'attached').split(' ')]);
+    await expect.poll(running.stdout).toBe('one\n');
+    await bench.run('delete', 'pod', 'attached');
+    expect(await running.ended).toEqual({ status: 0, stdout: 'one\n', stderr });
+  });
+
+  it('names what cannot be attached to', async () => {
+    await created(pod('done', { [`${prefix}/run-time`]: '0s' }, { ...twoContainers, restartPolicy: 'Never' }));
+    await until(pods, 'done', ({ status }) => (status as JsonObject)?.['phase'] === 'Succeeded');
+    for (const [line, stderr] of [
+      ['', 'error: at least 1 argument is required for attach\n'],
+      [
+        'a b c',
+        "error: expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw 3: [a b c]\nSee 'orch ctl attach -h' for help and examples\n",
+      ],
+      ['done', 'error: cannot attach a container in a completed pod; current phase is Succeeded\n'],
+      ['server -c none', 'error: cannot attach to the container: container none not found in pod server\n'],
+      ['absent', 'Error from server (NotFound): pods "absent" not found\n'],
+    ] as const) {
+      const { status, stderr: printed } = await bench.run('attach', ...line.split(' ').filter((word) => word !== ''));
+      expect({ line, status, printed }).toEqual({ line, status: 1, printed: stderr });
+    }
+    expect((await bench.run('exec', 'server', '-c', 'none', '--', 'true')).stderr).toBe(
+      'Error from server (BadRequest): container none is not valid for pod server\n',
+    );
+  });
+});
+
 describe('port-forward', () => {
   it('carries connections to the pod until Ctrl-C', async () => {
     const running = bench.start(['port-forward', 'pod/server', ':80', '--address=127.0.0.1']);

@@ -30,6 +30,21 @@ it.each([
   expect(await running.ended).toMatchObject({ status: 130, stderr: '' });
 });
 
+it('get -w prints one object once, then each change of it', async () => {
+  await bench.server.client.create(configMaps, configMap('watched'));
+  const running = bench.start(['get', 'cm', 'watched', '-w', '-o', 'jsonpath={.metadata.labels.step};']);
+  await expect.poll(running.stdout).toBe(';');
+  for (const [step, printed] of [
+    ['1', ';1;'],
+    ['2', ';1;2;'],
+  ] as const) {
+    await bench.run('label', 'cm', 'watched', `step=${step}`, '--overwrite');
+    await expect.poll(running.stdout).toBe(printed);
+  }
+  running.interrupt();
+  await running.ended;
+});
+
 it('wait ends with status 130 at Ctrl-C, and does not report the condition as met', async () => {
   const running = bench.start(['wait', 'cm/plain', '--for=delete']);
   running.interrupt();
@@ -55,6 +70,16 @@ it('config keeps the changes of programs that run at the same time', async () =>
   const { stdout } = await bench.run('config', 'get-contexts', '-o', 'name');
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(names));
   expect(existsSync(`${bench.kubeconfig}.lock`)).toBe(false);
+});
+
+it('config creates the file of --kubeconfig, as kubectl does', async () => {
+  const file = `--kubeconfig=${join(bench.folder, 'new/kubeconfig')}`;
+  expect(await bench.run('config', 'set-cluster', 'c', '--server=https://a.example', file)).toEqual({
+    status: 0,
+    stdout: 'Cluster "c" set.\n',
+    stderr: '',
+  });
+  expect((await bench.run('config', 'get-clusters', file)).stdout).toBe('NAME\nc\n');
 });
 
 it('config waits for the lock of another program', async () => {

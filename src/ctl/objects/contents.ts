@@ -46,7 +46,7 @@ export async function readUrl(url: string, { env, signal }: Pick<Io, 'env' | 'si
         throw failed(`, server reported ${status} ${STATUS_CODES[status] ?? ''}, status code=${status}`);
       }
       if (redirects === maxRedirects) throw failed(`: stopped after ${maxRedirects} redirects`);
-      place = URL.canParse(next, place) ? new URL(next, place) : undefined;
+      place = URL.canParse(next, place.href) ? new URL(next, place.href) : undefined;
     } catch (cause) {
       if (cause instanceof CommandError) throw cause;
       const why = ending.aborted ? `no answer within ${urlMs / 1000} seconds` : (cause as Error).message;

@@ -14,8 +14,9 @@ import { jsonText } from '../../output/json.ts';
 
 export type ListName = keyof typeof kubeconfigLists;
 
-/** The merged kubeconfig of a command. */
-export const readConfig = ({ globals, io }: CommandContext<unknown>): Promise<Kubeconfig> => configOf(globals, io);
+/** The merged kubeconfig of a command. A file of `--kubeconfig` that does not exist is empty, and is created by a change. */
+export const readConfig = ({ globals, io }: CommandContext<unknown>): Promise<Kubeconfig> =>
+  configOf(globals, io, { isRequired: false });
 
 /** The first file that a command may change: that of the entry, otherwise the first that exists or may be created. */
 export async function fileFor(context: CommandContext<unknown>, list?: ListName, name?: string): Promise<string> {

@@ -1,9 +1,10 @@
-import { at, formatTime, isJsonObject, type JsonObject, jsonEqual } from '../../../meta/index.ts';
+import { at, formatTime, type JsonObject, jsonEqual } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { qualifiedName } from '../../cluster/resource.ts';
 import { type Command, type CommandContext, command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
 import { duration, integer, toggle } from '../../flags/flag.ts';
+import { findByName } from '../../objects/find-by-name.ts';
 import { hasFiles } from '../../objects/manifests.ts';
 import { objectFlags, objectsOf, Patcher, type Placed, patchFlags } from '../../objects/patch.ts';
 import type { Target } from '../../objects/targets.ts';
@@ -225,17 +226,22 @@ const status = command({
 
 /** Receives the states of a workload after the first one, until one is the last. @throws CommandError */
 async function follow(
-  { client }: Cluster,
-  { resource, namespace, name = '' }: Target,
-  object: JsonObject,
+  cluster: Cluster,
+  target: Target,
+  before: JsonObject,
   timeoutMs: number,
   isLast: (state: JsonObject) => boolean,
 ): Promise<void> {
+  const { resource, namespace, name = '' } = target;
+  const versionOf = (state: JsonObject) => jsonText(at(state, 'metadata', 'resourceVersion'));
+  const { object, ...listed } = await findByName(cluster, target);
+  if (object === undefined) throw new CommandError('object has been deleted');
+  if (versionOf(object) !== versionOf(before) && isLast(object)) return;
   const place = { apiVersion: resource.apiVersion, resource: resource.name, namespace: namespace ?? '' };
   const late = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
-  let version = jsonText(at(object, 'metadata', 'resourceVersion'));
+  let { version } = listed;
   while (late?.aborted !== true) {
-    const watch = await client.watch(place, {
+    const watch = await cluster.client.watch(place, {
       fieldSelector: `metadata.name=${name}`,
       resourceVersion: version,
       ...(late && { signal: late }),
@@ -243,8 +249,7 @@ async function follow(
     for await (const { type, object: state } of watch) {
       if (type === 'DELETED') throw new CommandError('object has been deleted');
       const seen = state as unknown as JsonObject;
-      const { metadata } = seen;
-      version = isJsonObject(metadata) ? jsonText(metadata['resourceVersion']) : version;
+      version = versionOf(seen);
       if (isLast(seen)) {
         watch.close();
         return;

@@ -64,9 +64,6 @@ get deploy web -n demo -o yaml --show-managed-fields
 get ns -f two.yaml
 get -f two.yaml
 get -f nofile
-get deploy -n demo --output-watch-events
-get ns default -w -o name --request-timeout=1s
-get ns -o jsonpath-file=nofile
 get nodes --sort-by=.nope
 explain pod.spec.containers.ports.containerPort
 explain bookings --recursive
@@ -88,8 +85,6 @@ wait deploy/nope -n demo --for=delete
 wait deploy/web -n demo --for=jsonpath='{.spec.replicas}'=3
 wait deploy/web -n demo
 wait ns/default --for=create
-wait cm -l a=b --for=delete -n demo --timeout=1s
-wait --for=create cm/nope -n demo --timeout=1s
 wait pods --all -n nope --for=condition=Ready
 wait deploy/web -n demo --for=foo
 auth can-i get pods
@@ -113,7 +108,6 @@ config get-contexts
 config current-context
 config get-clusters
 config use-context nope
-config view --kubeconfig=absent
 config get-contexts nope
 config view --minify -o jsonpath={.current-context}
 get ns --context=nope
@@ -126,8 +120,6 @@ create foo
 diff
 edit
 edit ns nope
-label
-create token default -n demo --bound-object-kind=Foo --bound-object-name=x
 create cm
 create cm a --from-literal=x
 create ns foo2 --dry-run=client -o yaml

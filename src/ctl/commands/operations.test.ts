@@ -385,6 +385,28 @@ describe('cp', () => {
   });
 });
 
+// The texts and statuses are those of kubectl.
+it.each([
+  [
+    'get pods --output-watch-events',
+    'error: --output-watch-events option can only be used with --watch or --watch-only',
+  ],
+  ['get ns -o jsonpath-file=no', 'error: error reading --template no, open no: no such file or directory'],
+  ['wait --for=create cm/no --timeout=1ms', 'error: timed out waiting for the condition'],
+  ['wait cm -l no=where --for=delete', ''],
+  ['label', 'error: one or more resources must be specified as <resource> <name> or <resource>/<name>'],
+  [
+    'create token default --bound-object-kind=Foo --bound-object-name=x',
+    'error: supported --bound-object-kind values are Node, Pod, Secret',
+  ],
+])('%s prints what kubectl prints', async (line, stderr) => {
+  expect(await bench.run(...line.split(' '))).toEqual({
+    status: stderr === '' ? 0 : 1,
+    stdout: '',
+    stderr: stderr === '' ? '' : `${stderr}\n`,
+  });
+});
+
 // Last: it takes the pods of other cases away.
 describe('drain', () => {
   it('evicts pods of controllers, and refuses others without a flag', async () => {

@@ -1,8 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { connectionOf, parseKubeconfig } from '../src/client/index.ts';
@@ -51,6 +55,39 @@ describe('docs/ctl.md', () => {
     };
     const { credentials } = await connectionOf(parseKubeconfig(JSON.stringify(config), 'config'));
     expect(credentials).toBeDefined();
+  });
+
+  it('promises proxies with https, whose certificates are verified with NODE_EXTRA_CA_CERTS', async () => {
+    const pem = (name: string) => readFileSync(join(server.folder, name));
+    const proxy = createServer({ cert: pem('server.crt'), key: pem('server.key') });
+    const targets: string[] = [];
+    proxy.on('connect', ({ url = '' }, socket) => {
+      targets.push(url);
+      const target = connect(Number(new URL(server.url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      });
+      socket.on('error', () => target.destroy()).pipe(target);
+      target.on('error', () => socket.destroy()).pipe(socket);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const config = readFileSync(server.kubeconfig, 'utf8').replace(/^( *)server: .*$/m, `$&\n$1proxy-url: ${url}`);
+    writeFileSync(join(folder, 'proxied'), config);
+    const get = (env: { readonly [name: string]: string }) =>
+      promisify(execFile)(
+        process.execPath,
+        [join(root, 'dist/server/main.js'), 'ctl', 'get', 'ns', 'default', '-o', 'name', '--kubeconfig=proxied'],
+        { cwd: folder, env: { ...env, HOME: folder }, timeout: 60_000 },
+      );
+    try {
+      await expect(get({})).rejects.toThrow(`the proxy ${url} does not connect to ${new URL(server.url).host}: `);
+      expect(targets).toEqual([]);
+      const { stdout } = await get({ NODE_EXTRA_CA_CERTS: join(server.folder, 'ca.crt') });
+      expect(stdout).toBe('namespace/default\n');
+      expect(targets).not.toEqual([]);
+    } finally {
+      proxy.close();
+    }
   });
 
   it('shows a program that runs against the built package', () => {

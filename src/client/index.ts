@@ -117,6 +117,7 @@ export { type FetchOptions, fetchTransport } from './transport/fetch.ts';
 export { type HttpsOptions, httpsTransport } from './transport/https.ts';
 export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './transport/in-process.ts';
 export { type PatientOptions, patientTransport } from './transport/patient.ts';
+export { proxyOfEnvironment } from './transport/proxy-environment.ts';
 export { type RequestRate, rateLimited } from './transport/request-rate.ts';
 export { readJson, readText, warningsOf } from './transport/response.ts';
 export type { ClientRequest, ClientResponse, MessageSocket, SocketRequest, Transport } from './transport/transport.ts';

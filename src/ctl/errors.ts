@@ -109,4 +109,5 @@ function invalidText({ message, details }: StatusError): string {
   return lines.length === 1 ? `${head}: ${lines[0]}` : `${head}: \n${lines.map((line) => `* ${line}`).join('\n')}`;
 }
 
-const causeText = ({ field = '', message = '' }: StatusCause): string => `${field}: ${message}`;
+/** A cause, as `field: message`. */
+export const causeText = ({ field = '', message = '' }: StatusCause): string => `${field}: ${message}`;

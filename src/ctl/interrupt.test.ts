@@ -30,6 +30,21 @@ it.each([
   expect(await running.ended).toMatchObject({ status: 130, stderr: '' });
 });
 
+it('get -w prints one object once, then each change of it', async () => {
+  await bench.server.client.create(configMaps, configMap('watched'));
+  const running = bench.start(['get', 'cm', 'watched', '-w', '-o', 'jsonpath={.metadata.labels.step};']);
+  await expect.poll(running.stdout).toBe(';');
+  for (const [step, printed] of [
+    ['1', ';1;'],
+    ['2', ';1;2;'],
+  ] as const) {
+    await bench.run('label', 'cm', 'watched', `step=${step}`, '--overwrite');
+    await expect.poll(running.stdout).toBe(printed);
+  }
+  running.interrupt();
+  await running.ended;
+});
+
 it('wait ends with status 130 at Ctrl-C, and does not report the condition as met', async () => {
   const running = bench.start(['wait', 'cm/plain', '--for=delete']);
   running.interrupt();
@@ -57,6 +72,16 @@ it('config keeps the changes of programs that run at the same time', async () =>
   expect(existsSync(`${bench.kubeconfig}.lock`)).toBe(false);
 });
 
+it('config creates the file of --kubeconfig, as kubectl does', async () => {
+  const file = `--kubeconfig=${join(bench.folder, 'new/kubeconfig')}`;
+  expect(await bench.run('config', 'set-cluster', 'c', '--server=https://a.example', file)).toEqual({
+    status: 0,
+    stdout: 'Cluster "c" set.\n',
+    stderr: '',
+  });
+  expect((await bench.run('config', 'get-clusters', file)).stdout).toBe('NAME\nc\n');
+});
+
 it('config waits for the lock of another program', async () => {
   const lock = `${bench.kubeconfig}.lock`;
   writeFileSync(lock, '');
@@ -68,4 +93,19 @@ it('config waits for the lock of another program', async () => {
   await rm(lock);
   expect(await running.ended).toMatchObject({ status: 0 });
   expect(readFileSync(bench.kubeconfig, 'utf8')).toContain('later');
+});
+
+it('config ends with status 130 at Ctrl-C while it waits for a lock, and leaves the lock of the other program', async () => {
+  const lock = `${bench.kubeconfig}.lock`;
+  writeFileSync(lock, 'theirs');
+  const before = readFileSync(bench.kubeconfig, 'utf8');
+  const running = bench.start(['config', 'set-context', 'never', '--namespace=a']);
+  // The lock is tried before this command line ends.
+  await bench.run('config', 'view');
+  running.interrupt();
+  expect(await running.ended).toEqual({ status: 130, stdout: '', stderr: '' });
+  expect(readFileSync(lock, 'utf8')).toBe('theirs');
+  await rm(lock);
+  expect(readFileSync(bench.kubeconfig, 'utf8')).toBe(before);
+  expect((await bench.run('config', 'set-context', 'after', '--namespace=a')).status).toBe(0);
 });

@@ -37,8 +37,10 @@ export interface Kubeconfig {
 export const kubeconfigLists = { clusters: 'cluster', users: 'user', contexts: 'context' } as const;
 
 export interface KubeconfigSource {
-  /** A file that must exist. It replaces the files of the environment. */
+  /** A file that replaces the files of the environment. */
   readonly path?: string | undefined;
+  /** Whether the file of `path` must exist; by default it must. */
+  readonly isRequired?: boolean;
   readonly env?: { readonly [name: string]: string | undefined };
   /** The home folder of the user. */
   readonly home?: string;
@@ -56,9 +58,10 @@ export function kubeconfigFiles({ path, env = process.env, home = env['HOME'] ??
  * current context. Files of the environment that do not exist are skipped. @throws KubeconfigError
  */
 export async function readKubeconfig(source: KubeconfigSource = {}): Promise<Kubeconfig> {
+  const { path = '', isRequired = true } = source;
   const configs: Kubeconfig[] = [];
   for (const file of kubeconfigFiles(source)) {
-    const text = await readText(file, source.path !== undefined && source.path !== '');
+    const text = await readText(file, path !== '' && isRequired);
     if (text !== undefined) configs.push(parseKubeconfig(text, file));
   }
   return mergeKubeconfigs(configs);

@@ -36,9 +36,14 @@ export async function chooseConnection(globals: GlobalValues, io: Io): Promise<C
   });
 }
 
-/** The kubeconfig of a command. @throws KubeconfigError */
-export async function configOf({ kubeconfig, server }: GlobalValues, { env, home, folder }: Io): Promise<Kubeconfig> {
-  const config = await readKubeconfig({ path: kubeconfig, env, home });
+/** The kubeconfig of a command. @throws KubeconfigError, also when the file of `--kubeconfig` is required and absent */
+export async function configOf(
+  { kubeconfig, server }: GlobalValues,
+  { env, home, folder }: Io,
+  { isRequired = true } = {},
+): Promise<Kubeconfig> {
+  const config = await readKubeconfig({ path: kubeconfig, isRequired, env, home });
+  if (kubeconfig !== '') return config;
   if (config.files.length > 0 || server !== '' || (env['KUBECONFIG'] ?? '') !== '') return config;
   const path = await localKubeconfig(folder);
   return path === undefined ? config : readKubeconfig({ path });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type Client,
   type ClientRequest,
+  type ClientResponse,
   type Connection,
   connect,
   createClient,
@@ -101,7 +102,7 @@ function requestTimeoutOf({ requestTimeout }: GlobalValues): number {
 
 /** Ends each request with the signal of the command, and after the timeout if there is one. */
 function bounded(transport: Transport, timeoutMs: number, signal: AbortSignal): Transport {
-  const limited = <R extends Pick<ClientRequest, 'signal'>>(request: R): R => ({
+  const limited = <R extends Pick<ClientRequest, 'signal'>>(request: R): R & { readonly signal: AbortSignal } => ({
     ...request,
     signal: AbortSignal.any([
       signal,
@@ -111,9 +112,22 @@ function bounded(transport: Transport, timeoutMs: number, signal: AbortSignal): 
   });
   const { webSocket } = transport;
   return Object.assign(
-    (request: ClientRequest) => transport(limited(request)),
+    async (request: ClientRequest) => {
+      const sent = limited(request);
+      const response = await transport(sent);
+      return { ...response, body: withReason(response.body, sent.signal) };
+    },
     webSocket === undefined ? {} : { webSocket: (request: SocketRequest) => webSocket(limited(request)) },
   );
+}
+
+/** A body whose end by a signal has the reason of the signal; the connection only tells that it was aborted. */
+async function* withReason(body: ClientResponse['body'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 }
 
 /** From verbosity 6: a line on standard error for each request, without headers. */

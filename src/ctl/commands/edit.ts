@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isJsonObject, type Json, type JsonObject, jsonEqual, StatusError } from '../../meta/index.ts';
+import { at, isJsonObject, type Json, type JsonObject, jsonEqual, StatusError } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { qualifiedName } from '../cluster/resource.ts';
 import { type CommandContext, command } from '../command.ts';
-import { CommandError, errorText } from '../errors.ts';
+import { CommandError, causeText } from '../errors.ts';
 import { text } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { changeFlags, changeQuery, fieldValidationOf, Reporter, validateFlag } from '../objects/change.ts';
@@ -47,9 +48,7 @@ export const editCommand = command({
   run: async (context) => {
     const cluster = await context.cluster();
     const reporter = await Reporter.open(context.flags, 'none', context.io);
-    for (const { target, object } of await editedObjects(context, cluster)) {
-      await editObject(context, cluster, target, object, reporter);
-    }
+    for (const edited of await editedObjects(context, cluster)) await editObject(context, cluster, edited, reporter);
     return 0;
   },
 });
@@ -84,58 +83,110 @@ Example resource specifications include:
   return edited;
 }
 
-/** Opens the editor until the server accepts the object, or the file is not changed any more. */
-async function editObject(
-  { flags: values, io }: EditContext,
+/**
+ * Opens the editor until the server accepts the object or the user leaves the file unchanged. The file of an edit that was
+ * not accepted remains, and a message names it.
+ */
+async function editObject(context: EditContext, cluster: Cluster, edited: Edited, reporter: Reporter): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'orch-edit-'));
+  let isKept = false;
+  try {
+    await editFile(context, cluster, edited, { file: join(folder, 'object.yaml'), reporter });
+  } catch (error) {
+    isKept = error instanceof RefusedEdit;
+    throw error;
+  } finally {
+    if (!isKept) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Ends the command; the file of the edit remains. */
+class RefusedEdit extends CommandError {}
+
+interface Destination {
+  readonly file: string;
+  readonly reporter: Reporter;
+}
+
+async function editFile(
+  { flags: values, io, path }: EditContext,
   cluster: Cluster,
-  target: Target,
-  object: JsonObject,
-  reporter: Reporter,
+  { target, object }: Edited,
+  { file, reporter }: Destination,
 ): Promise<void> {
   const before = values.showManagedFields ? object : withoutManagedFields(object);
-  const folder = await mkdtemp(join(tmpdir(), 'orch-edit-'));
-  const file = join(folder, 'object.yaml');
-  let shown = help + foldedYaml(before);
-  try {
-    for (;;) {
-      await writeFile(file, shown, { mode: 0o600 });
-      await openEditor(io, file);
-      const after = await readFile(file, 'utf8');
-      const content = after.replaceAll(/^#.*\n?/gm, '');
-      if (content.trim() === '' || after === shown) {
+  const name = `${qualifiedName(target.resource)} ${JSON.stringify(target.name)}`;
+  const storedCopy = (message: string) => {
+    io.stderr.write(`A copy of your changes has been stored to ${JSON.stringify(file)}\n`);
+    return new RefusedEdit(message);
+  };
+  let content = foldedYaml(before);
+  for (let problems = ''; ; ) {
+    await writeFile(file, help + problems + content, { mode: 0o600 });
+    await openEditor(io, file);
+    const previous = content;
+    content = (await readFile(file, 'utf8')).replaceAll(/^#.*\n?/gm, '');
+    if (content === previous && problems !== '') throw storedCopy('Edit cancelled, no valid changes were saved.');
+    try {
+      const after = content.trim() === '' ? before : objectOf(content);
+      if (jsonEqual(after, before)) {
         io.stderr.write('Edit cancelled, no changes made.\n');
         return;
       }
-      try {
-        const [edited, ...more] = objectsIn(content, 'edited file');
-        if (edited === undefined || more.length > 0) throw new CommandError('the file must have one object');
-        if (jsonEqual(edited, before)) {
-          io.stderr.write('Edit cancelled, no changes made.\n');
-          return;
-        }
-        const url = urlOf(pathOfTarget(target), {
-          ...changeQuery(values, 'none'),
-          fieldValidation: fieldValidationOf(values),
-        });
-        const contentType = 'application/merge-patch+json';
-        reporter.changed(
-          await cluster.send({ method: 'PATCH', url, body: mergePatch(before, edited), contentType }),
-          'edited',
-        );
-        return;
-      } catch (error) {
-        if (!(error instanceof StatusError || error instanceof CommandError)) throw error;
-        if (after === shown || io.stdin.isTTY !== true) throw error;
-        const problem = errorText(error)
-          .split('\n')
-          .map((line) => `# ${line}\n`)
-          .join('');
-        shown = `${help}${problem}#\n${content}`;
-      }
+      if (!isSameObject(before, after)) throw storedCopy('At least one of apiVersion, kind and name was changed');
+      const query = { ...changeQuery(values, 'none'), fieldValidation: fieldValidationOf(values) };
+      const url = urlOf(pathOfTarget(target), query);
+      const [body, contentType] = [mergePatch(before, after), 'application/merge-patch+json'];
+      reporter.changed(await cluster.send({ method: 'PATCH', url, body, contentType }), 'edited');
+      return;
+    } catch (error) {
+      const lines = problemLines(error);
+      if (lines === undefined) throw refusal(error, { name, file, path });
+      io.stderr.write(`error: ${name} is invalid\n`);
+      const comment = [`${name} was not valid:`, ...lines].join('\n').replaceAll('\n', '\n# ');
+      problems = `# ${comment}\n#\n`;
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** @throws UnreadableEdit */
+function objectOf(content: string): JsonObject {
+  try {
+    const [object, ...more] = objectsIn(content, 'the edited file');
+    if (object !== undefined && more.length === 0) return object;
+  } catch (cause) {
+    throw new UnreadableEdit((cause as Error).message, { cause });
+  }
+  throw new UnreadableEdit('the file must have one object');
+}
+
+class UnreadableEdit extends Error {}
+
+const isSameObject = (before: JsonObject, after: JsonObject): boolean =>
+  before['apiVersion'] === after['apiVersion'] &&
+  before['kind'] === after['kind'] &&
+  at(before, 'metadata', 'name') === at(after, 'metadata', 'name');
+
+/** What the user can correct in the editor; undefined for other errors. */
+function problemLines(error: unknown): string[] | undefined {
+  if (error instanceof UnreadableEdit) return [`* ${error.message}`];
+  if (!(error instanceof StatusError) || error.reason !== 'Invalid') return undefined;
+  const causes = error.details?.causes ?? [];
+  return causes.length === 0 ? [`* ${error.message}`] : causes.map((cause) => `* ${causeText(cause)}`);
+}
+
+/** The end of an edit that another try in the editor cannot help. */
+function refusal(error: unknown, { name, file, path }: { name: string; file: string; path: string }): unknown {
+  if (!(error instanceof StatusError)) return error;
+  if (error.code === 404) {
+    return new RefusedEdit(
+      `${name} could not be found on the server\nThe edits you made on deleted resources have been saved to ${JSON.stringify(file)}`,
+    );
+  }
+  const replace = `${path.replace(/edit$/, 'replace')} -f ${file}`;
+  return new RefusedEdit(
+    `${name} could not be patched: ${error.message}\nYou can run \`${replace}\` to try this update again.`,
+  );
 }
 
 /** The JSON Merge Patch (RFC 7396) from one object to another. */

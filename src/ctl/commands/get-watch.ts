@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { followEvents } from '../objects/events-of-watch.ts';
+import { eventVersion, followEvents } from '../objects/events-of-watch.ts';
 import { pagesOfTarget } from '../objects/pages.ts';
 import { pathOfTarget, type Target } from '../objects/targets.ts';
 import { jsonText } from '../output/json.ts';
@@ -20,7 +20,7 @@ export async function watchTarget(
   const { watchOnly } = context.flags;
   let version = '';
   for await (const page of pagesOfTarget(cluster, target, { selectors: context.flags, accept: show.accept })) {
-    version = versionOf(page);
+    version = eventVersion(page) ?? '';
     if (!watchOnly) show.page(page);
   }
   // A watch of one object selects it by its name.
@@ -28,9 +28,17 @@ export async function watchTarget(
   const fieldSelector = name === undefined ? context.flags.fieldSelector : `metadata.name=${name}`;
   await followEvents(context.io, cluster, {
     path: pathOfTarget({ ...all, name: undefined }),
-    query: { labelSelector: context.flags.selector, fieldSelector, resourceVersion: version },
+    // The version of one object may be too old for a watch, unlike that of a list: zero begins with the present object.
+    query: {
+      labelSelector: context.flags.selector,
+      fieldSelector,
+      resourceVersion: name === undefined ? version : '0',
+    },
     accept: show.accept,
-    event: ({ type, object }) => show.event(type, object),
+    event: ({ type, object }) => {
+      const isShown = name !== undefined && type === 'ADDED' && eventVersion(object) === version;
+      if (!isShown) show.event(type, object);
+    },
   });
 }
 
@@ -82,6 +90,3 @@ function showObjects({ flags }: GetContext, printer: Printer): Show {
     event: print,
   };
 }
-
-const versionOf = ({ metadata }: JsonObject): string =>
-  isJsonObject(metadata) && typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : '';

@@ -50,6 +50,8 @@ Use "orch ctl api-resources" for a complete list of supported resources.`,
       io.stdout.write(await (await context.cluster()).text({ url: values.raw }));
       return 0;
     }
+    if (values.outputWatchEvents && !values.watch && !values.watchOnly)
+      throw new CommandError('--output-watch-events option can only be used with --watch or --watch-only');
     const opened = await context.cluster();
     const cluster = values.at === '' ? opened : clusterAt(opened, await readMoment(opened, values.at, io.clock.now()));
     const targets = await targetsOfGet(context, cluster);

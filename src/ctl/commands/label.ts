@@ -90,6 +90,9 @@ function valuesOf(pairs: readonly string[], { name }: Noun): JsonObject {
 async function run(noun: Noun, context: LabelContext): Promise<number> {
   const { args, flags, io } = context;
   const { resources, pairs } = splitArgs(args);
+  if (resources.length === 0 && !hasFiles(flags)) {
+    throw new CommandError('one or more resources must be specified as <resource> <name> or <resource>/<name>');
+  }
   if (pairs.length === 0 && !flags.list) {
     throw new CommandError(`at least one ${noun.name} update is required`);
   }
@@ -125,7 +128,7 @@ async function run(noun: Noun, context: LabelContext): Promise<number> {
 const localWithoutFiles = 'can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set';
 
 async function targetsFor(
-  { flags, io, path }: LabelContext,
+  { flags, io }: LabelContext,
   cluster: Cluster,
   resources: readonly string[],
 ): Promise<Target[]> {
@@ -133,11 +136,6 @@ async function targetsFor(
     const placed: Target[] = [];
     for (const document of await readDocuments(flags, io)) placed.push(await placeDocument(cluster, document));
     return placed;
-  }
-  if (resources.length === 0) {
-    throw new CommandError(
-      `one or more resources must be specified as <resource> <name> or <resource>/<name>\nSee '${path} -h' for help and examples`,
-    );
   }
   const targets = await targetsOf(cluster, resources, { allNamespaces: flags.allNamespaces });
   const selects = flags.all || flags.selector !== '' || flags.fieldSelector !== '';

@@ -124,6 +124,7 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
         'set env deployment/NAME B-',
         'set env deployment/NAME --list',
         'rollout history deployment/NAME',
+        'rollout undo deployment/NAME --to-revision=-1',
         'rollout pause deployment/NAME',
         'rollout pause deployment/NAME',
         'rollout resume deployment/NAME',
@@ -198,6 +199,33 @@ describe.skipIf(!hasProgram('kubectl', 'version', '--client'))(
   },
 );
 
+describe('rollout', () => {
+  // A controller revision is a patch, whose directive is not part of the template.
+  it('describes and restores the revisions of a stateful set without warnings', async () => {
+    const { spec, ...rest } = deployment('numbered');
+    const sets = { ...apps, resource: 'statefulsets' };
+    await bench.server.client.create(sets, { ...rest, kind: 'StatefulSet', spec } as never);
+    await until(sets, 'numbered', isObserved);
+    await bench.run('set', 'image', 'statefulset/numbered', 'main=main:2');
+    await until(sets, 'numbered', isObserved);
+    await bench.server.settled();
+    const history = await bench.run('rollout', 'history', 'statefulset/numbered', '--revision=1');
+    expect(history).toMatchObject({ status: 0, stderr: '' });
+    expect(history.stdout).toMatch(
+      /^statefulset\.apps\/numbered with revision #1\nPod Template:\n {2}Labels:\tapp=numbered\n {2}Containers:\n {3}main:\n {4}Image:\tmain:1\n/,
+    );
+    const undo = (revision: number) =>
+      bench.run('rollout', 'undo', 'statefulset/numbered', `--to-revision=${revision}`);
+    expect(await undo(2)).toEqual({
+      status: 0,
+      stdout: 'statefulset.apps/numbered skipped rollback (current template already matches revision 2)\n',
+      stderr: '',
+    });
+    expect(await undo(1)).toEqual({ status: 0, stdout: 'statefulset.apps/numbered rolled back\n', stderr: '' });
+    await bench.run('delete', 'statefulset', 'numbered');
+  });
+});
+
 describe('certificate', () => {
   it('approves and denies requests', async () => {
     const request = certificateRequest({ subject: [commonName('someone')] });
@@ -238,6 +266,53 @@ describe('exec with -i and -t', () => {
 
   it('goes on without a terminal where there is none', async () => {
     expect((await bench.run('exec', 'talker', '-it', '--', 'true')).stderr).toMatch(/^Unable to use a TTY/);
+  });
+});
+
+// The texts and statuses are those of kubectl.
+describe('attach', () => {
+  const prompt = "If you don't see a command prompt, try pressing enter.\n";
+  const noTerminal = 'Unable to use a TTY - input is not a terminal or the right kind of file\n';
+  const twoContainers = {
+    containers: [
+      { name: 'main', image: 'a', stdin: true, tty: true },
+      { name: 'side', image: 'b' },
+    ],
+  };
+
+  it.each([
+    ['NAME', `Defaulted container "main" out of: main, side\n${prompt}`],
+    ['pod NAME -c side -t', `error: Unable to use a TTY - container side did not allocate one\n${prompt}`],
+    ['pod/NAME -it', `Defaulted container "main" out of: main, side\n${noTerminal}${prompt}`],
+    ['NAME -q -it', ''],
+  ])('prints the output of a container until it ends: attach %s', async (line, stderr) => {
+    await created(pod('attached', { [`${prefix}/logs`]: 'one\n' }, twoContainers));
+    await until(pods, 'attached', isRunning);
+    const running = bench.start(['attach', ...line.replace('NAME', 'attached').split(' ')]);
+    await expect.poll(running.stdout).toBe('one\n');
+    await bench.run('delete', 'pod', 'attached');
+    expect(await running.ended).toEqual({ status: 0, stdout: 'one\n', stderr });
+  });
+
+  it('names what cannot be attached to', async () => {
+    await created(pod('done', { [`${prefix}/run-time`]: '0s' }, { ...twoContainers, restartPolicy: 'Never' }));
+    await until(pods, 'done', ({ status }) => (status as JsonObject)?.['phase'] === 'Succeeded');
+    for (const [line, stderr] of [
+      ['', 'error: at least 1 argument is required for attach\n'],
+      [
+        'a b c',
+        "error: expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw 3: [a b c]\nSee 'orch ctl attach -h' for help and examples\n",
+      ],
+      ['done', 'error: cannot attach a container in a completed pod; current phase is Succeeded\n'],
+      ['server -c none', 'error: cannot attach to the container: container none not found in pod server\n'],
+      ['absent', 'Error from server (NotFound): pods "absent" not found\n'],
+    ] as const) {
+      const { status, stderr: printed } = await bench.run('attach', ...line.split(' ').filter((word) => word !== ''));
+      expect({ line, status, printed }).toEqual({ line, status: 1, printed: stderr });
+    }
+    expect((await bench.run('exec', 'server', '-c', 'none', '--', 'true')).stderr).toBe(
+      'Error from server (BadRequest): container none is not valid for pod server\n',
+    );
   });
 });
 
@@ -307,6 +382,28 @@ describe('cp', () => {
     expect((await bench.run('cp', 'a:x', 'b:y')).stderr).toBe(
       'error: src and dest cannot both be remote file specifications\n',
     );
+  });
+});
+
+// The texts and statuses are those of kubectl.
+it.each([
+  [
+    'get pods --output-watch-events',
+    'error: --output-watch-events option can only be used with --watch or --watch-only',
+  ],
+  ['get ns -o jsonpath-file=no', 'error: error reading --template no, open no: no such file or directory'],
+  ['wait --for=create cm/no --timeout=1ms', 'error: timed out waiting for the condition'],
+  ['wait cm -l no=where --for=delete', ''],
+  ['label', 'error: one or more resources must be specified as <resource> <name> or <resource>/<name>'],
+  [
+    'create token default --bound-object-kind=Foo --bound-object-name=x',
+    'error: supported --bound-object-kind values are Node, Pod, Secret',
+  ],
+])('%s prints what kubectl prints', async (line, stderr) => {
+  expect(await bench.run(...line.split(' '))).toEqual({
+    status: stderr === '' ? 0 : 1,
+    stdout: '',
+    stderr: stderr === '' ? '' : `${stderr}\n`,
   });
 });
 

@@ -6,6 +6,7 @@ import { CommandError, throwAll } from '../errors.ts';
 import { duration, text, toggle } from '../flags/flag.ts';
 import type { Io } from '../io.ts';
 import { followEvents } from '../objects/events-of-watch.ts';
+import { findByName } from '../objects/find-by-name.ts';
 import { filenameFlags, hasFiles, placeDocument, readDocuments } from '../objects/manifests.ts';
 import { objectsOfTarget } from '../objects/pages.ts';
 import { selectorFlags } from '../objects/selection.ts';
@@ -66,6 +67,8 @@ export const waitCommand = command({
     const cluster = await context.cluster();
     const printer = await printerOf(values, { write: (line) => io.stdout.write(line), folder: io.folder });
     const targets = await namedTargets(context, cluster);
+    // Objects that nothing selects have been deleted.
+    if (targets.length === 0 && values.for.toLowerCase() === 'delete') return 0;
     if (targets.length === 0) throw new CommandError('no matching resources found');
     const limit = values.timeout < 0 ? weekMs : values.timeout;
     const errors: unknown[] = [];
@@ -168,23 +171,9 @@ async function waitFor(
     () => `Waiting for ${resource.name}/${name}`,
     () => followEvents(io, cluster, watch),
   );
-  if (timeout.aborted) throw new CommandError(`timed out waiting for the condition on ${resource.name}/${name}`);
+  if (timeout.aborted) {
+    const where = object === undefined ? '' : ` on ${resource.name}/${name}`;
+    throw new CommandError(`timed out waiting for the condition${where}`);
+  }
   met(object);
-}
-
-interface Found {
-  readonly object: JsonObject | undefined;
-  /** The version of the list, from which a watch goes on. */
-  readonly version: string;
-}
-
-async function findByName(cluster: Cluster, target: Target): Promise<Found> {
-  const url = `${pathOfTarget({ ...target, name: undefined })}?fieldSelector=${encodeURIComponent(`metadata.name=${target.name}`)}`;
-  const { items = [], metadata } = (await cluster.send({ url })) as {
-    items?: JsonObject[];
-    metadata: { resourceVersion: string };
-  };
-  const [item] = items;
-  const { apiVersion, kind } = target.resource;
-  return { object: item === undefined ? undefined : { apiVersion, kind, ...item }, version: metadata.resourceVersion };
 }

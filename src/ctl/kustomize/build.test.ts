@@ -34,6 +34,7 @@ async function build(files: Files, { folder = '.', isUnrestricted = false } = {}
     writeFileSync(join(root, path), content);
   }
   const io = {
+    env: {},
     folder: root,
     signal: new AbortController().signal,
     stderr: { hasColours: false, write: (text: string | Uint8Array) => warnings.push(text.toString()) },

@@ -41,10 +41,10 @@ interface Layer {
  */
 export async function buildKustomization(
   path: string,
-  io: Pick<Io, 'folder' | 'signal' | 'stderr'>,
+  io: Pick<Io, 'env' | 'folder' | 'signal' | 'stderr'>,
   { isUnrestricted = false }: BuildOptions = {},
 ): Promise<JsonObject[]> {
-  const reading = { isRestricted: !isUnrestricted, signal: io.signal, files: 0, size: 0 };
+  const reading = { isRestricted: !isUnrestricted, env: io.env, signal: io.signal, files: 0, size: 0 };
   const folder = await Folder.open(path, io.folder, reading);
   const file = await readKustomization(folder, io);
   const { buildMetadata = [], sortOptions } = file.kustomization;

@@ -2,6 +2,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CommandError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { readUrl } from '../objects/contents.ts';
 
 /** The most files that one build reads, and how deep kustomizations may refer to others. */
@@ -14,6 +15,7 @@ const maxDepth = 64;
 export interface Reading {
   /** Whether files outside of the folder of their kustomization are refused. */
   readonly isRestricted: boolean;
+  readonly env: Io['env'];
   readonly signal: AbortSignal;
   files: number;
   size: number;
@@ -97,7 +99,7 @@ export class Folder {
   }
 
   async #readUrl(url: string): Promise<Buffer> {
-    const text = await readUrl(url, this.#reading.signal).catch((error: unknown) => {
+    const text = await readUrl(url, this.#reading).catch((error: unknown) => {
       throw isRepository(url) ? repositoryError(url) : error;
     });
     this.charge(text.length);

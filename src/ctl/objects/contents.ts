@@ -1,6 +1,8 @@
 /** The contents of files, URLs and standard input, and the objects in them. */
 
 import { readFile } from 'node:fs/promises';
+import { STATUS_CODES } from 'node:http';
+import { httpsTransport, proxyOfEnvironment } from '../../client/index.ts';
 import { parseYaml } from '../../codec/index.ts';
 import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
@@ -10,6 +12,8 @@ import type { Io } from '../io.ts';
 const maxFile = 16 * 1024 * 1024;
 /** How long a URL may take (ms). */
 const urlMs = 30_000;
+const maxRedirects = 10;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 const tooLarge = (source: string) =>
   new CommandError(`${source} is larger than ${maxFile / 1024 / 1024} MiB: split it into several files`);
@@ -24,26 +28,34 @@ export async function readWhole(full: string, size: number, source: string): Pro
   }
 }
 
-/** @throws CommandError */
-export async function readUrl(url: string, signal: AbortSignal): Promise<string> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(urlMs)]) });
-    if (!response.ok) {
-      throw new CommandError(
-        `unable to read URL ${JSON.stringify(url)}, server reported ${response.status} ${response.statusText}, status code=${response.status}`,
-      );
+/** Reads a URL, through the proxy of the environment, and follows redirects. @throws CommandError */
+export async function readUrl(url: string, { env, signal }: Pick<Io, 'env' | 'signal'>): Promise<string> {
+  const failed = (why: string, cause?: unknown) =>
+    new CommandError(`unable to read URL ${JSON.stringify(url)}${why}`, { cause });
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(urlMs)]);
+  let place = URL.canParse(url) ? new URL(url) : undefined;
+  for (let redirects = 0; place !== undefined && /^https?:$/.test(place.protocol); redirects++) {
+    const proxy = proxyOfEnvironment(place.href, env);
+    const transport = httpsTransport({ server: place.origin, ...(proxy === undefined ? {} : { proxy }) });
+    try {
+      const path = `${place.pathname}${place.search}`;
+      const { status, headers, body } = await transport({ method: 'GET', url: path, headers: {}, signal: ending });
+      const next: string | undefined = redirectStatuses.has(status) ? headers['location'] : undefined;
+      if (status === 200) return await textOfStream(body, url);
+      if (next === undefined) {
+        throw failed(`, server reported ${status} ${STATUS_CODES[status] ?? ''}, status code=${status}`);
+      }
+      if (redirects === maxRedirects) throw failed(`: stopped after ${maxRedirects} redirects`);
+      place = URL.canParse(next, place.href) ? new URL(next, place.href) : undefined;
+    } catch (cause) {
+      if (cause instanceof CommandError) throw cause;
+      const why = ending.aborted ? `no answer within ${urlMs / 1000} seconds` : (cause as Error).message;
+      throw failed(`: ${why}`, cause);
+    } finally {
+      transport.close();
     }
-    return await textOfStream(response.body ?? [], url);
-  } catch (cause) {
-    if (cause instanceof CommandError) throw cause;
-    const { message, cause: inner } = cause as Error;
-    throw new CommandError(
-      `unable to read URL ${JSON.stringify(url)}: ${inner instanceof Error ? inner.message : message}`,
-      {
-        cause,
-      },
-    );
   }
+  throw failed(': it must have the scheme http or https');
 }
 
 /** Reads standard input to its end. @throws CommandError */

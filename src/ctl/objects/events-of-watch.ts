@@ -41,7 +41,7 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
       for await (const line of watchLines(response)) {
         const { type, object } = readOwnJson(line) as { type: string; object: JsonObject };
         if (type === 'ERROR') throw watchFailure(object);
-        version = versionOf(object) ?? version;
+        version = eventVersion(object) ?? version;
         if (type !== 'BOOKMARK' && options.event({ type, object }) === true) return;
       }
     } catch (error) {
@@ -56,10 +56,10 @@ export async function followEvents(io: Io, cluster: Cluster, options: FollowOpti
 }
 
 /** The version of an object, or of the object that the row of a table shows. */
-function versionOf({ metadata, rows }: JsonObject): string | undefined {
+export function eventVersion({ metadata, rows }: JsonObject): string | undefined {
   const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
   if (typeof version === 'string' && version !== '') return version;
   const row = Array.isArray(rows) ? rows[0] : undefined;
   const object = isJsonObject(row) ? row['object'] : undefined;
-  return isJsonObject(object) ? versionOf(object) : undefined;
+  return isJsonObject(object) ? eventVersion(object) : undefined;
 }

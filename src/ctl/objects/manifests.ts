@@ -79,7 +79,7 @@ interface Content {
 
 async function contentsOf(path: string, recursive: boolean, io: Io): Promise<Content[]> {
   if (path === '-') return [{ content: await readStdin(io), source: 'STDIN' }];
-  if (/^https?:\/\//.test(path)) return [{ content: await readUrl(path, io.signal), source: path }];
+  if (/^https?:\/\//.test(path)) return [{ content: await readUrl(path, io), source: path }];
   const full = resolve(io.folder, path);
   const found = await stat(full).catch(() => undefined);
   if (found === undefined) throw new CommandError(`the path ${JSON.stringify(path)} does not exist`);

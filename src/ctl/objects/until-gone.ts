@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { followEvents } from './events-of-watch.ts';
+import { findByName } from './find-by-name.ts';
 import { pathOfTarget, type Target } from './targets.ts';
 
 /** Waits until an object of a uid is gone, or another one has its name. `timeoutMs` 0: without end. @throws CommandError */
@@ -15,8 +16,8 @@ export async function untilGone(
 ): Promise<void> {
   const timeout = AbortSignal.timeout(timeoutMs === 0 ? 2 ** 31 - 1 : timeoutMs);
   const { resource, name } = target;
-  const version = await versionOf(cluster, target, uid);
-  if (version === undefined) return;
+  const { object: present, version } = await findByName(cluster, target);
+  if (present === undefined || (uid !== '' && uidOf(present) !== uid)) return;
   let gone = false;
   const watch = {
     path: pathOfTarget({ ...target, name: undefined }),
@@ -37,15 +38,3 @@ export async function untilGone(
 }
 
 const uidOf = ({ metadata = null }: JsonObject): unknown => (isJsonObject(metadata) ? metadata['uid'] : undefined);
-
-/** The resourceVersion of the object; undefined when it is gone. */
-async function versionOf(cluster: Cluster, target: Target, uid: string): Promise<string | undefined> {
-  try {
-    const object = await cluster.send({ url: pathOfTarget(target) });
-    const { metadata } = object as { metadata: { uid: string; resourceVersion: string } };
-    return uid !== '' && metadata.uid !== uid ? undefined : metadata.resourceVersion;
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return undefined;
-    throw error;
-  }
-}

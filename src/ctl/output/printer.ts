@@ -88,7 +88,7 @@ async function printFunction(
   const { write, folder, noHeaders = false } = options;
   const shown = (object: JsonObject) => (values.showManagedFields ? object : withoutManagedFieldsInItems(object));
   const given = argument ?? values.template;
-  const file = async () => (given === '' ? '' : await readTemplate(resolve(folder, given)));
+  const file = async () => (given === '' ? '' : await readTemplate(folder, given));
   switch (format) {
     case 'json':
       return (object) => write(`${indentedJson(shown(object))}\n`);
@@ -129,9 +129,9 @@ async function printFunction(
   }
 }
 
-async function readTemplate(path: string): Promise<string> {
+async function readTemplate(folder: string, path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(resolve(folder, path), 'utf8');
   } catch (cause) {
     throw new CommandError(`error reading --template ${path}, open ${path}: no such file or directory`, { cause });
   }

@@ -9,12 +9,14 @@ import { isJsonObject, type JsonObject } from '../../../meta/index.ts';
 import { configOf } from '../../cluster/choose-connection.ts';
 import type { CommandContext } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
 import { jsonText } from '../../output/json.ts';
 
 export type ListName = keyof typeof kubeconfigLists;
 
-/** The merged kubeconfig of a command. */
-export const readConfig = ({ globals, io }: CommandContext<unknown>): Promise<Kubeconfig> => configOf(globals, io);
+/** The merged kubeconfig of a command. A file of `--kubeconfig` that does not exist is empty, and is created by a change. */
+export const readConfig = ({ globals, io }: CommandContext<unknown>): Promise<Kubeconfig> =>
+  configOf(globals, io, { isRequired: false });
 
 /** The first file that a command may change: that of the entry, otherwise the first that exists or may be created. */
 export async function fileFor(context: CommandContext<unknown>, list?: ListName, name?: string): Promise<string> {
@@ -31,12 +33,16 @@ const lockPauseMs = 100;
 
 /**
  * Changes the document of a file and replaces the file, with mode 0600. `FILE.lock`, which kubectl uses too, keeps other
- * programs from changing the file meanwhile. @throws CommandError
+ * programs from changing the file meanwhile. `signal` ends the wait for it. @throws CommandError
  */
-export async function changeFile(file: string, change: (document: JsonObject) => JsonObject): Promise<void> {
+export async function changeFile(
+  { signal }: Pick<Io, 'signal'>,
+  file: string,
+  change: (document: JsonObject) => JsonObject,
+): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(cannotWrite(file));
   const lock = `${file}.lock`;
-  await takeLock(lock, file);
+  await takeLock(lock, file, signal);
   try {
     await replaceFile(file, change);
   } finally {
@@ -44,8 +50,9 @@ export async function changeFile(file: string, change: (document: JsonObject) =>
   }
 }
 
-async function takeLock(lock: string, file: string): Promise<void> {
+async function takeLock(lock: string, file: string, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
     try {
       await writeFile(lock, '', { flag: 'wx', mode: 0o600 });
       return;
@@ -54,7 +61,7 @@ async function takeLock(lock: string, file: string): Promise<void> {
     }
     if (attempt === lockAttempts)
       throw new CommandError(`${lock} exists: another program is changing the file. If none is, delete ${lock}`);
-    await pause(lockPauseMs);
+    await pause(lockPauseMs, undefined, { signal });
   }
 }
 

@@ -91,7 +91,7 @@ const useContext = command({
     if (name === undefined || more.length > 0) throw usageError('exactly one context name is required', context.path);
     if (!(await readConfig(context)).contexts.has(name))
       throw new CommandError(`no context exists with the name: ${JSON.stringify(name)}`);
-    await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': name }));
+    await changeFile(context.io, await fileFor(context), (document) => ({ ...document, 'current-context': name }));
     context.io.stdout.write(`Switched to context ${JSON.stringify(name)}.\n`);
     return 0;
   },
@@ -115,12 +115,12 @@ const renameContext = command({
       throw new CommandError(
         `cannot rename the context ${JSON.stringify(from)}, the context ${JSON.stringify(to)} already exists in ${entry.file}`,
       );
-    await changeFile(entry.file, (document) => {
+    await changeFile(context.io, entry.file, (document) => {
       const items = itemsOf(document, 'contexts').map((item) => (item.name === from ? { ...item, name: to } : item));
       return withItems(document, 'contexts', items);
     });
     if (current === from)
-      await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': to }));
+      await changeFile(context.io, await fileFor(context), (document) => ({ ...document, 'current-context': to }));
     context.io.stdout.write(`Context ${JSON.stringify(from)} renamed to ${JSON.stringify(to)}.\n`);
     return 0;
   },
@@ -144,7 +144,7 @@ const deleteEntry = (name: string, list: ListName, what: string): Command =>
           'warning: this removed your active context, use "orch ctl config use-context" to select a different one\n',
         );
       }
-      await changeFile(file, (document) =>
+      await changeFile(context.io, file, (document) =>
         withItems(
           document,
           list,

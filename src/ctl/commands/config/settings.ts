@@ -59,7 +59,7 @@ const setCluster = command({
     const name = nameOf(context, 'cluster');
     const keys = ['certificateAuthority', 'insecureSkipTlsVerify', 'proxyUrl', 'server', 'tlsServerName'];
     const fields = await fieldsOf(context as unknown as CommandContext<FlagTable>, keys, context.flags.embedCerts);
-    await changeFile(await fileFor(context, 'clusters', name), (document) =>
+    await changeFile(context.io, await fileFor(context, 'clusters', name), (document) =>
       withEntry(document, 'clusters', name, fields),
     );
     context.io.stdout.write(`Cluster ${JSON.stringify(name)} set.\n`);
@@ -96,7 +96,7 @@ const setContext = command({
     );
     const isNew = !config.contexts.has(name);
     const entry = isNew ? { cluster: '', user: '', ...fields } : fields;
-    await changeFile(await fileFor(context, 'contexts', name), (document) => {
+    await changeFile(context.io, await fileFor(context, 'contexts', name), (document) => {
       const after = withEntry(document, 'contexts', name, entry);
       // A context always names its cluster and its user.
       const items = itemsOf(after, 'contexts').map((item) => ({
@@ -160,7 +160,9 @@ const setCredentials = command({
       provideClusterInfo: flags.execProvideClusterInfo,
     };
     const all = flags.execCommand === '' ? fields : { ...fields, exec };
-    await changeFile(await fileFor(context, 'users', name), (document) => withEntry(document, 'users', name, all));
+    await changeFile(context.io, await fileFor(context, 'users', name), (document) =>
+      withEntry(document, 'users', name, all),
+    );
     context.io.stdout.write(`User ${JSON.stringify(name)} set.\n`);
     return 0;
   },
@@ -193,12 +195,12 @@ const setProperty = command({
     if (property === undefined || value === undefined || more.length > 0)
       throw usageError(`unexpected args: [${context.args.join(' ')}]`, context.path);
     if (property === 'current-context') {
-      await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': value }));
+      await changeFile(context.io, await fileFor(context), (document) => ({ ...document, 'current-context': value }));
     } else {
       const { list: listName, name, field } = propertyOf(property, context.path);
       if (field === undefined) throw usageError(`${property} must name a field of the entry`, context.path);
       const content = value === 'true' || value === 'false' ? value === 'true' : value;
-      await changeFile(await fileFor(context, listName, name), (document) =>
+      await changeFile(context.io, await fileFor(context, listName, name), (document) =>
         withEntry(document, listName, name, { [field]: content }),
       );
     }
@@ -218,10 +220,10 @@ const unsetProperty = command({
     if (property === undefined || more.length > 0)
       throw usageError(`unexpected args: [${context.args.join(' ')}]`, context.path);
     if (property === 'current-context') {
-      await changeFile(await fileFor(context), (document) => ({ ...document, 'current-context': '' }));
+      await changeFile(context.io, await fileFor(context), (document) => ({ ...document, 'current-context': '' }));
     } else {
       const { list: listName, name, field } = propertyOf(property, context.path);
-      await changeFile(await fileFor(context, listName, name), (document) =>
+      await changeFile(context.io, await fileFor(context, listName, name), (document) =>
         field === undefined
           ? withItems(
               document,

@@ -8,6 +8,8 @@ import { resourceOf } from '../../objects/targets.ts';
 import { jsonText } from '../../output/json.ts';
 import { outputFlags, printerOf } from '../../output/printer.ts';
 
+const boundKinds = ['Node', 'Pod', 'Secret'];
+
 export const tokenCommand = command({
   name: 'token',
   summary: 'Request a service account token',
@@ -30,6 +32,8 @@ export const tokenCommand = command({
     if (kind === '' && (objectName !== '' || uid !== '')) {
       throw new CommandError('--bound-object-name and --bound-object-uid require --bound-object-kind');
     }
+    if (kind !== '' && !boundKinds.includes(kind))
+      throw new CommandError(`supported --bound-object-kind values are ${boundKinds.join(', ')}`);
     const opened = await cluster();
     const { names } = await opened.discovery();
     const bound: JsonObject = {

@@ -1,9 +1,10 @@
 import type { RemoteCommand } from '../../../client/index.ts';
+import { at } from '../../../meta/index.ts';
 import { command } from '../../command.ts';
-import { CommandError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { text, toggle, type ValuesOf } from '../../flags/flag.ts';
 import type { Io } from '../../io.ts';
-import { containerOf, podOf } from './pod.ts';
+import { containersOf, defaultContainer, podOf } from './pod.ts';
 
 const streamFlags = {
   container: text('', 'Container name. If omitted, use the first container in the pod.', { short: 'c' }),
@@ -41,7 +42,7 @@ export const execCommand = command({
     }
     const opened = await cluster();
     const pod = await podOf(opened, arg);
-    const container = containerOf(pod, flags.container, io);
+    const container = flags.container === '' ? defaultContainer(pod, io, flags.quiet) : flags.container;
     const streams = streamsOf(flags, io);
     const remote = await opened.client.exec(pod, { container, ...streams, command: words, signal: io.signal });
     return relay(remote, io, streams);
@@ -56,17 +57,29 @@ export const attachCommand = command({
   examples: [{ title: 'Get output from running pod mypod', lines: ['ctl attach mypod'] }],
   flags: streamFlags,
   run: async ({ args, flags, io, path, cluster }) => {
-    const [arg, ...more] = args;
-    if (arg === undefined || more.length > 0)
-      throw new CommandError(
-        `expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw ${args.length}: [${args.join(' ')}]\nSee '${path} -h' for help and examples`,
+    if (args.length === 0) throw new CommandError('at least 1 argument is required for attach');
+    if (args.length > 2)
+      throw usageError(
+        `expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw ${args.length}: [${args.join(' ')}]`,
+        path,
       );
     const opened = await cluster();
-    const pod = await podOf(opened, arg);
-    const container = containerOf(pod, flags.container, io);
-    if (!flags.quiet) io.stderr.write("If you don't see a command prompt, try pressing enter.\n");
-    const streams = streamsOf(flags, io);
-    return relay(await opened.client.attach(pod, { container, ...streams, signal: io.signal }), io, streams);
+    const pod = await podOf(opened, args.join('/'));
+    const phase = at(pod.object, 'status', 'phase');
+    if (phase === 'Succeeded' || phase === 'Failed')
+      throw new CommandError(`cannot attach a container in a completed pod; current phase is ${phase}`);
+    const name = flags.container === '' ? defaultContainer(pod, io, flags.quiet) : flags.container;
+    const container = containersOf(pod, true).find((one) => one['name'] === name);
+    if (container === undefined)
+      throw new CommandError(`cannot attach to the container: container ${name} not found in pod ${pod.name}`);
+    // The streams of a container with a terminal are those of its terminal, whatever the flags say.
+    const tty = container['tty'] === true;
+    const note = flags.quiet ? () => {} : (line: string) => void io.stderr.write(`${line}\n`);
+    if (flags.tty && !tty) note(`error: Unable to use a TTY - container ${name} did not allocate one`);
+    const streams = streamsOf({ ...flags, tty: flags.tty && tty }, io);
+    note("If you don't see a command prompt, try pressing enter.");
+    const { stdin } = streams;
+    return relay(await opened.client.attach(pod, { container: name, stdin, tty, signal: io.signal }), io, streams);
   },
 });
 

@@ -48,33 +48,33 @@ export async function podsOf(cluster: Cluster, namespace: string, selector: stri
   }));
 }
 
-/** The names of the containers of a pod: init containers first with `all`. */
-export function containerNames({ object }: Pod, all = false): string[] {
-  const names = (field: string) => {
+/** The containers of a pod: with `all`, init containers first and ephemeral containers last. */
+export const containersOf = ({ object }: Pod, all = false): JsonObject[] =>
+  [...(all ? ['initContainers'] : []), 'containers', ...(all ? ['ephemeralContainers'] : [])].flatMap((field) => {
     const list = at(object, 'spec', field);
-    return (Array.isArray(list) ? list : []).filter(isJsonObject).map(({ name }) => jsonText(name));
-  };
-  return [
-    ...(all ? names('initContainers') : []),
-    ...names('containers'),
-    ...(all ? names('ephemeralContainers') : []),
-  ];
-}
+    return (Array.isArray(list) ? list : []).filter(isJsonObject);
+  });
+
+export const containerNames = (pod: Pod, all = false): string[] =>
+  containersOf(pod, all).map(({ name }) => jsonText(name));
 
 /** The container of a flag, or the default one, which is reported where there are several. @throws CommandError */
 export function containerOf(pod: Pod, flag: string, io: Io): string {
+  if (flag === '') return defaultContainer(pod, io);
+  if (containerNames(pod, true).includes(flag)) return flag;
+  throw new CommandError(`container ${flag} is not valid for pod ${pod.name}`);
+}
+
+/** The container that a pod names as its default, otherwise the first, which is reported where there are several. */
+export function defaultContainer(pod: Pod, io: Pick<Io, 'stderr'>, quiet = false): string {
   const all = containerNames(pod, true);
-  if (flag !== '') {
-    if (all.includes(flag)) return flag;
-    throw new CommandError(`container ${flag} is not valid for pod ${pod.name}`);
-  }
   const [first = ''] = containerNames(pod);
   const annotations = at(pod.object, 'metadata', 'annotations');
   const chosen = Object.entries(isJsonObject(annotations) ? annotations : {}).find(([key]) =>
     key.endsWith('/default-container'),
   )?.[1];
   if (typeof chosen === 'string' && all.includes(chosen)) return chosen;
-  if (all.length > 1) {
+  if (all.length > 1 && !quiet) {
     const shown = all.map((name) => (containerNames(pod).includes(name) ? name : `${name} (init)`));
     io.stderr.write(`Defaulted container ${JSON.stringify(first)} out of: ${shown.join(', ')}\n`);
   }

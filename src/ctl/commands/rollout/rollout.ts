@@ -1,16 +1,17 @@
-import { stringifyYaml } from '../../../codec/index.ts';
-import { at, formatTime, isJsonObject, type JsonObject } from '../../../meta/index.ts';
+import { at, formatTime, type JsonObject, jsonEqual } from '../../../meta/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { qualifiedName } from '../../cluster/resource.ts';
 import { type Command, type CommandContext, command } from '../../command.ts';
 import { CommandError } from '../../errors.ts';
 import { duration, integer, toggle } from '../../flags/flag.ts';
+import { findByName } from '../../objects/find-by-name.ts';
 import { hasFiles } from '../../objects/manifests.ts';
 import { objectFlags, objectsOf, Patcher, type Placed, patchFlags } from '../../objects/patch.ts';
 import type { Target } from '../../objects/targets.ts';
+import { podTemplateLines } from '../../output/describe/pod-template.ts';
 import { jsonText } from '../../output/json.ts';
-import { printedName } from '../../output/printer.ts';
-import { checkRevision, progressOf, type Revision, revisionsOf } from './workload.ts';
+import { outputFlags, printedName, printerOf } from '../../output/printer.ts';
+import { checkRevision, describedTemplate, progressOf, type Revision, revisionsOf } from './workload.ts';
 
 const usage = '(TYPE NAME | TYPE/NAME | -f FILENAME)';
 
@@ -90,23 +91,38 @@ const historyCommand = command({
     { title: 'View the rollout history of a deployment', lines: ['ctl rollout history deployment/abc'] },
     { title: 'View the details of daemonset revision 3', lines: ['ctl rollout history daemonset/abc --revision=3'] },
   ],
-  flags: { ...objectFlags, revision: integer(0, 'See the details, including podTemplate of the revision specified.') },
+  flags: {
+    ...objectFlags,
+    ...outputFlags,
+    revision: integer(0, 'See the details, including podTemplate of the revision specified.'),
+  },
   run: async (context) => {
     const { flags, io } = context;
     if (flags.revision < 0) throw new CommandError(`revision must be a positive integer: ${flags.revision}`);
+    const write = (text: string) => io.stdout.write(text);
+    const printer = await printerOf(flags, { write, folder: io.folder });
+    const cluster = await context.cluster();
+    const { labels } = (await cluster.discovery()).names;
     for (const { target, object } of await workloadsOf(context)) {
-      const revisions = await revisionsOf(await context.cluster(), target, object);
+      const revisions = await revisionsOf(cluster, target, object);
+      const shown = flags.revision === 0 ? revisions : [revisionOf(revisions, flags.revision)];
       const title = printedName(object);
-      if (flags.revision > 0) {
-        const { number, template } = revisionOf(revisions, flags.revision);
-        io.stdout.write(`${title} with revision #${number}\nPod Template:\n${indented(stringifyYaml(template))}`);
-        continue;
+      if (printer !== undefined) for (const revision of shown) printer.print(revision.object);
+      else if (flags.revision === 0) {
+        write(`${title} \n`);
+        printRevisions(
+          write,
+          shown.map(({ number, cause }) => [String(number), cause === '' ? '<none>' : cause]),
+        );
+        write('\n');
+      } else {
+        for (const revision of shown) {
+          const lines = podTemplateLines(describedTemplate(revision, labels));
+          write(`${title} with revision #${revision.number}\n${lines.join('\n')}\n\n`);
+        }
       }
-      io.stdout.write(`${title} \n`);
-      const rows = revisions.map(({ number, cause }) => [String(number), cause === '' ? '<none>' : cause]);
-      printRevisions((line) => io.stdout.write(line), rows);
-      io.stdout.write('\n');
     }
+    printer?.flush();
     return 0;
   },
 });
@@ -117,8 +133,6 @@ function printRevisions(write: (text: string) => unknown, rows: readonly (readon
   const width = all.reduce((widest, [number = '']) => Math.max(widest, number.length), 0);
   for (const [number = '', cause = ''] of all) write(`${number.padEnd(width)}  ${cause}\n`);
 }
-
-const indented = (yaml: string): string => `${yaml.replaceAll(/^/gm, '  ').trimEnd()}\n`;
 
 function revisionOf(revisions: readonly Revision[], number: number): Revision {
   const found = revisions.find((revision) => revision.number === number);
@@ -151,7 +165,7 @@ const undo = command({
         );
       }
       const revision = targetRevision(await revisionsOf(cluster, target, object), flags.toRevision);
-      const isCurrent = JSON.stringify(revision.template) === JSON.stringify(at(object, 'spec', 'template'));
+      const isCurrent = jsonEqual(revision.template, at(object, 'spec', 'template'));
       const skipped = `skipped rollback (current template already matches revision ${revision.number})`;
       if (isCurrent) patcher.report(object, skipped);
       else await patcher.patch(placed, 'json', replacedTemplate(object, revision), { done: 'rolled back' });
@@ -167,7 +181,7 @@ const replacedTemplate = (object: JsonObject, { template }: Revision): JsonObjec
 ];
 
 function targetRevision(revisions: readonly Revision[], wanted: number): Revision {
-  if (wanted > 0) {
+  if (wanted !== 0) {
     const found = revisions.find(({ number }) => number === wanted);
     if (found === undefined) throw new CommandError(`unable to find specified revision ${wanted} in history`);
     return found;
@@ -212,17 +226,22 @@ const status = command({
 
 /** Receives the states of a workload after the first one, until one is the last. @throws CommandError */
 async function follow(
-  { client }: Cluster,
-  { resource, namespace, name = '' }: Target,
-  object: JsonObject,
+  cluster: Cluster,
+  target: Target,
+  before: JsonObject,
   timeoutMs: number,
   isLast: (state: JsonObject) => boolean,
 ): Promise<void> {
+  const { resource, namespace, name = '' } = target;
+  const versionOf = (state: JsonObject) => jsonText(at(state, 'metadata', 'resourceVersion'));
+  const { object, ...listed } = await findByName(cluster, target);
+  if (object === undefined) throw new CommandError('object has been deleted');
+  if (versionOf(object) !== versionOf(before) && isLast(object)) return;
   const place = { apiVersion: resource.apiVersion, resource: resource.name, namespace: namespace ?? '' };
   const late = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
-  let version = jsonText(at(object, 'metadata', 'resourceVersion'));
+  let { version } = listed;
   while (late?.aborted !== true) {
-    const watch = await client.watch(place, {
+    const watch = await cluster.client.watch(place, {
       fieldSelector: `metadata.name=${name}`,
       resourceVersion: version,
       ...(late && { signal: late }),
@@ -230,8 +249,7 @@ async function follow(
     for await (const { type, object: state } of watch) {
       if (type === 'DELETED') throw new CommandError('object has been deleted');
       const seen = state as unknown as JsonObject;
-      const { metadata } = seen;
-      version = isJsonObject(metadata) ? jsonText(metadata['resourceVersion']) : version;
+      version = versionOf(seen);
       if (isLast(seen)) {
         watch.close();
         return;

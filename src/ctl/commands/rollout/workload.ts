@@ -1,5 +1,6 @@
 /** The workloads that roll out, and their revisions. */
 import { at, isJsonObject, type Json, type JsonObject } from '../../../meta/index.ts';
+import type { PodTemplateSpec } from '../../../types/core-v1.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { pathOf, type Resource } from '../../cluster/resource.ts';
 import { CommandError } from '../../errors.ts';
@@ -9,6 +10,12 @@ import { jsonText } from '../../output/json.ts';
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
 
+/** An object at a path; empty where there is none. */
+function objectAt(value: JsonObject, ...path: string[]): JsonObject {
+  const found = at(value, ...path);
+  return isJsonObject(found) ? found : {};
+}
+
 const statusNumber = (object: JsonObject, field: string): number => numberOf(at(object, 'status', field));
 
 /** A revision of a workload, with the pod template that it had. */
@@ -17,6 +24,8 @@ export interface Revision {
   readonly cause: string;
   /** The pod template without the hash that the controller adds. */
   readonly template: JsonObject;
+  /** The replica set of the revision; for other workloads the workload with the pod template of the revision. */
+  readonly object: JsonObject;
 }
 
 /** The annotation of the reason of a change, whose prefix is that of the labels of the API domain. */
@@ -35,12 +44,16 @@ export async function revisionsOf(cluster: Cluster, target: Target, workload: Js
   for (const object of await ownedBy(cluster, resource, target.namespace, workload)) {
     const annotations = at(object, 'metadata', 'annotations');
     const noted = isJsonObject(annotations) ? annotations : {};
-    const template = kind === 'Deployment' ? at(object, 'spec', 'template') : at(object, 'data', 'spec', 'template');
-    revisions.push({
-      number: kind === 'Deployment' ? Number(noted[revisionKey(labels)] ?? 0) : numberOf(object['revision']),
-      cause: textOf(noted[causeKey(labels)]),
-      template: withoutHash(isJsonObject(template) ? template : {}),
-    });
+    const cause = textOf(noted[causeKey(labels)]);
+    if (kind === 'Deployment') {
+      const template = withoutHash(objectAt(object, 'spec', 'template'));
+      revisions.push({ number: Number(noted[revisionKey(labels)] ?? 0), cause, template, object });
+      continue;
+    }
+    // A controller revision is a patch that replaces the template.
+    const { $patch: _, ...template } = objectAt(object, 'data', 'spec', 'template');
+    const rolledBack = { ...workload, spec: { ...objectAt(workload, 'spec'), template } };
+    revisions.push({ number: numberOf(object['revision']), cause, template, object: rolledBack });
   }
   return revisions.toSorted((a, b) => a.number - b.number);
 }
@@ -50,6 +63,21 @@ function withoutHash(template: JsonObject): JsonObject {
   if (!isJsonObject(metadata) || !isJsonObject(metadata['labels'])) return template;
   const { [hashLabel]: _, ...labels } = metadata['labels'];
   return { ...template, metadata: { ...metadata, labels } };
+}
+
+/**
+ * The pod template of a revision as it is described: that of a deployment has the cause of the change as an annotation, and
+ * the hash.
+ */
+export function describedTemplate({ object, cause }: Revision, labels: string): PodTemplateSpec {
+  const template = objectAt(object, 'spec', 'template');
+  const isNoted = cause !== '' && object['kind'] === 'ReplicaSet';
+  const annotations = {
+    ...objectAt(template, 'metadata', 'annotations'),
+    ...(isNoted && { [causeKey(labels)]: cause }),
+  };
+  const metadata = { ...objectAt(template, 'metadata'), annotations };
+  return { ...template, metadata } as unknown as PodTemplateSpec;
 }
 
 async function ownedBy(
@@ -65,7 +93,11 @@ async function ownedBy(
   const query = new URLSearchParams({ labelSelector: selector.join(',') });
   const { items } = await cluster.send({ url: `${pathOf(resource, namespace)}?${String(query)}` });
   const uid = at(owner, 'metadata', 'uid');
-  return (Array.isArray(items) ? items : []).filter(isJsonObject).filter((item) => {
+  const { apiVersion, kind } = resource;
+  const objects = (Array.isArray(items) ? items : [])
+    .filter(isJsonObject)
+    .map((item) => ({ apiVersion, kind, ...item }));
+  return objects.filter((item) => {
     const references = at(item, 'metadata', 'ownerReferences');
     return (
       Array.isArray(references) && references.some((reference) => isJsonObject(reference) && reference['uid'] === uid)

@@ -104,7 +104,9 @@ export {
   kubeconfigFiles,
   kubeconfigLists,
   parseKubeconfig,
+  pathIn,
   readKubeconfig,
+  textIn,
 } from './kubeconfig/kubeconfig.ts';
 export { type AsyncClosing, asyncDispose } from './runtime/async-closing.ts';
 export { type Log, silentLog } from './runtime/log.ts';

@@ -78,7 +78,7 @@ it.each<[string, Parameters<typeof read>, string]>([
   ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported'],
   ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported'],
   ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],
-  ['another kind', [{ server }, {}, { kind: 'Pod' }], 'it is not a kubeconfig: its kind must be Config'],
+  ['another kind', [{ server }, {}, { kind: 'Pod' }], 'its kind must be Config'],
   [
     'a certificate authority that is not used',
     [{ server, 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'YQ==' }],

@@ -22,14 +22,14 @@ const { values } = parseArgs({
     twice: { type: 'boolean', default: false },
     /** Measures a simulated hour of three servers with all controllers. */
     hour: { type: 'boolean', default: false },
-    /** Prints the first seed that fails, and nothing else. */
+    /** Prints the lowest seed that fails, and nothing else. */
     find: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
   },
 });
 
 /** The value of a flag that is a whole number from 1 on. */
-function numberOf(name: 'seeds' | 'first' | 'jobs'): number {
+function numberOf(name: 'seeds' | 'first' | 'jobs' | 'seed'): number {
   const number = Number(values[name]);
   if (Number.isSafeInteger(number) && number >= 1) return number;
   console.error(`--${name}=${values[name]} must be a whole number from 1 on`);
@@ -71,7 +71,7 @@ function work(): void {
   });
 }
 
-/** Runs all seeds in several processes. Resolves to what failed; with `--find` at the first failure. */
+/** Runs all seeds in several processes. Resolves to what failed; with `--find` only the lowest seed that fails matters. */
 function runAll(first: number, seeds: number): Promise<readonly Told[]> {
   const began = performance.now();
   const failed: Told[] = [];
@@ -94,7 +94,12 @@ function runAll(first: number, seeds: number): Promise<readonly Told[]> {
       requests += told.requests;
       if (told.failure !== undefined) failed.push(told);
       if (!values.find) report(done, seeds, requests, failed, performance.now() - began);
-      if (done === seeds || (values.find && told.failure !== undefined)) end();
+      if (values.find && failed.length > 0) {
+        // The lowest seed that fails is the first, whichever process is faster.
+        next = first + seeds;
+        const lowest = Math.min(...failed.map(({ seed }) => seed));
+        if ([...running.values()].every((seed) => seed > lowest)) end();
+      } else if (done === seeds) end();
     };
     const give = (worker: ChildProcess) => {
       if (next >= first + seeds) return;
@@ -139,7 +144,7 @@ else if (values.seed === undefined) {
   const [first] = failed;
   if (first !== undefined && !values.find) await show(first.seed);
   process.exitCode = failed.length > 0 ? 1 : 0;
-} else await show(Number(values.seed));
+} else await show(numberOf('seed'));
 
 /** Runs an hour of three servers whose controllers carry out deployments that are scaled every ten seconds. */
 async function measureHour(): Promise<void> {

@@ -50,8 +50,8 @@ interface Waiting {
 
 /**
  * Shares the event loop between pieces of long work. In each turn of the loop they run for half a millisecond in total,
- * apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time its owners have
- * used, the oldest work of an owner first. Work starts immediately when no other work waits.
+ * apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time
+ * its owners have used, the oldest work of an owner first. Work starts immediately when no other work waits.
  *
  * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few
  * hundred microseconds are ideal.

@@ -44,6 +44,9 @@ describe('a flow schema', () => {
     ['no cluster scope', { ...all, clusterScope: false }, ofPods({ namespace: '' }, 'list'), false],
     ['only the cluster scope', { ...all, namespaces: [] }, ofPods({ namespace: '' }, 'list'), true],
     ['only the cluster scope, for a namespace', { ...all, namespaces: [] }, ofPods(), false],
+    // A list that was sent without a value is stored as null.
+    ['only the cluster scope, stored', { ...all, namespaces: null }, ofPods({ namespace: '' }, 'list'), true],
+    ['nothing', { verbs: null, apiGroups: null, resources: null, namespaces: null }, ofPods(), false],
   ])('matches resources: %s', (_, resourceRule, attributes, expected) => {
     expect(matches(to([user('jane')], { resourceRules: [resourceRule] }), attributes)).toBe(expected);
   });

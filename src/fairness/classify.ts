@@ -72,22 +72,24 @@ export function distinguisherOf({ distinguisher }: Schema, { user, resource }: F
   return distinguisher === 'ByNamespace' ? (resource?.namespace ?? '') : '';
 }
 
-function compileRule({
-  subjects = [],
-  resourceRules = [],
-  nonResourceRules = [],
-}: Infer<typeof PolicyRulesWithSubjects>): Rule {
-  const users = subjects.map(compileSubject);
+/** A list of a stored rule; null: it has none. */
+type StoredList = readonly string[] | null | undefined;
+
+function compileRule({ subjects, resourceRules, nonResourceRules }: Infer<typeof PolicyRulesWithSubjects>): Rule {
+  const users = (subjects ?? []).map(compileSubject);
   return {
     hasSubject: (user) => users.some((is) => is(user)),
-    resourceRules: resourceRules.map(({ verbs, apiGroups, resources, namespaces, clusterScope = false }) => ({
+    resourceRules: (resourceRules ?? []).map(({ verbs, apiGroups, resources, namespaces, clusterScope }) => ({
       verbs: textsOf(verbs),
       groups: textsOf(apiGroups),
       resources: textsOf(resources),
       namespaces: textsOf(namespaces),
-      clusterScope,
+      clusterScope: clusterScope === true,
     })),
-    pathRules: nonResourceRules.map(({ verbs, nonResourceURLs: paths = [] }) => ({ verbs: textsOf(verbs), paths })),
+    pathRules: (nonResourceRules ?? []).map(({ verbs, nonResourceURLs }) => ({
+      verbs: textsOf(verbs),
+      paths: (nonResourceURLs as StoredList) ?? [],
+    })),
   };
 }
 
@@ -103,7 +105,7 @@ function compileSubject({ kind, user, group, serviceAccount }: Infer<typeof Subj
 }
 
 /** The texts of a list, in which `*` stands for all. */
-const textsOf = (list: readonly string[] = []): Texts => (list.includes('*') ? undefined : new Set(list));
+const textsOf = (list: StoredList): Texts => (list?.includes('*') ? undefined : new Set(list));
 
 function matchesResource(rule: ResourceRule, verb: string, place: ResourcePlace): boolean {
   const { verbs, groups, resources, namespaces, clusterScope } = rule;

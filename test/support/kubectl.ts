@@ -41,6 +41,9 @@ export interface Started {
   stop(): void;
 }
 
+/** The most output of a command (bytes): the metrics of a server have more than a megabyte. */
+const maxOutput = 16 * 1024 * 1024;
+
 /** `flags`: flags of the server, in addition to its API domain. */
 export async function startKubectl(flags: readonly string[] = []): Promise<Kubectl> {
   const server = await startServer(['--api-domain=k8s.io', ...flags]);
@@ -49,7 +52,13 @@ export async function startKubectl(flags: readonly string[] = []): Promise<Kubec
 
   const ends: Kubectl['ends'] = (args, environment = {}) =>
     new Promise((resolve) => {
-      const how = { env: { ...env, ...environment }, cwd: folder, timeout: callMs, killSignal: 'SIGKILL' } as const;
+      const how = {
+        env: { ...env, ...environment },
+        cwd: folder,
+        timeout: callMs,
+        killSignal: 'SIGKILL',
+        maxBuffer: maxOutput,
+      } as const;
       execFile('kubectl', [...args], how, (error, out, err) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
         resolve({ code, out, err });

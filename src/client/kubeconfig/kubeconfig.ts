@@ -122,7 +122,8 @@ export function documentOf(text: string, file: string): JsonObject {
   try {
     value = parseYaml(Buffer.from(text)).value;
   } catch (error) {
-    throw invalid(file, error instanceof Error ? error.message : String(error), error);
+    const why = error instanceof Error ? error.message : String(error);
+    throw invalid(file, why.replace(/^error converting YAML to JSON: /, ''), error);
   }
   if (value === null) return {};
   if (!isJsonObject(value) || (value['kind'] ?? 'Config') !== 'Config') throw invalid(file, 'its kind must be Config');

@@ -3,7 +3,7 @@ import type { WaitingSteps } from './steps.ts';
 
 /**
  * Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. A request waits for a slice
- * twice: until it is read, and until its response is written. A turn without work takes some 50 us.
+ * twice: until it is read, and until its response is written. A turn without work takes about 50 microseconds.
  */
 export const sliceMs = 0.5;
 /** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */

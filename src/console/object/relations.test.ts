@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import { type ApiObject, namesFor } from '../../meta/index.ts';
 import { type Kind, kinds } from '../state/discovery.ts';
+import { jsonResponse } from '../testing/json-response.ts';
 import { type Dependent, findDependents } from './relations.ts';
 
 afterEach(() => {
@@ -45,14 +46,7 @@ function sessionOf(responses: {
   }) => {
     const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
     const [status, value] = respond(url, text);
-    const bytes = new TextEncoder().encode(JSON.stringify(value));
-    return {
-      status,
-      headers: {},
-      body: (async function* () {
-        yield bytes;
-      })(),
-    };
+    return jsonResponse(status, value);
   };
   return {
     client: createClient({ transport }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import { namesFor } from '../../meta/index.ts';
+import { jsonResponse } from '../testing/json-response.ts';
 import { isAllowed } from './access.ts';
 
 /** A session whose reviews get these statuses in turn; those with 201 allow. */
@@ -9,14 +10,7 @@ function sessionOf(...statuses: number[]) {
   const transport = async () => {
     const status = statuses[asked++] ?? 500;
     const body = status === 201 ? { status: { allowed: true } } : { kind: 'Status', code: status };
-    const bytes = new TextEncoder().encode(JSON.stringify(body));
-    return {
-      status,
-      headers: {},
-      body: (async function* () {
-        yield bytes;
-      })(),
-    };
+    return jsonResponse(status, body);
   };
   const session = {
     client: createClient({ transport }),

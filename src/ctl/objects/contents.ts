@@ -49,6 +49,7 @@ export async function readUrl(url: string, { env, signal }: Pick<Io, 'env' | 'si
       place = URL.canParse(next, place.href) ? new URL(next, place.href) : undefined;
     } catch (cause) {
       if (cause instanceof CommandError) throw cause;
+      signal.throwIfAborted();
       const why = ending.aborted ? `no answer within ${urlMs / 1000} seconds` : (cause as Error).message;
       throw failed(`: ${why}`, cause);
     } finally {

@@ -41,7 +41,8 @@ export class Handshakes {
   readonly #scheduler: Pick<Scheduler, 'waiting'>;
   readonly #patienceMs: number;
   #scheduled = false;
-  #looks = false;
+  /** Whether a look at the handshakes that are read is due. */
+  #isLookDue = false;
 
   constructor(
     clock: Pick<Clock, 'monotonic' | 'after'>,
@@ -129,7 +130,7 @@ export class Handshakes {
   #turn(): void {
     let sent = this.#read.size < this.#most;
     for (const handshake of this.#read) {
-      if (this.#hasSent(handshake)) sent = true;
+      if (this.#look(handshake)) sent = true;
       this.#read.delete(handshake);
       if (handshake.socket.destroyed) continue;
       handshake.reading.hold();
@@ -139,8 +140,8 @@ export class Handshakes {
     this.#schedule(sent);
   }
 
-  /** Whether the client has sent something since the last look. Disconnects one that has not for too long. */
-  #hasSent(handshake: Handshake): boolean {
+  /** Disconnects a client that has sent nothing for too long. Returns whether it has sent something since the last look. */
+  #look(handshake: Handshake): boolean {
     const { socket, seen, silentSince } = handshake;
     const now = this.#clock.monotonic();
     const sent = socket.bytesRead > seen;
@@ -153,12 +154,12 @@ export class Handshakes {
 
   /** Looks at what is read while no others wait, and #turn does not. */
   #lookLater(): void {
-    if (this.#looks || this.#underWay.size === 0) return;
-    this.#looks = true;
+    if (this.#isLookDue || this.#underWay.size === 0) return;
+    this.#isLookDue = true;
     this.#clock.after(lookMs, () =>
       afterReading(() => {
-        this.#looks = false;
-        for (const handshake of this.#read) this.#hasSent(handshake);
+        this.#isLookDue = false;
+        for (const handshake of this.#read) this.#look(handshake);
         this.#lookLater();
       }),
     );

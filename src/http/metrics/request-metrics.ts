@@ -277,7 +277,8 @@ export class RequestSeries {
     const counter = this.#codes.get(code) ?? this.#addCode(this.#metrics.total, this.labels, this.#codes, code);
     counter.value++;
     this.#duration.observe(seconds);
-    this.#ownDuration?.observe(seconds - waited);
+    // They are of two clocks: a step of the time of day must not make a sum decrease.
+    this.#ownDuration?.observe(Math.max(0, seconds - waited));
     if (size !== undefined) this.#size?.observe(size);
   }
 

@@ -212,3 +212,18 @@ it('writes selectors as queries, in the order of their keys', () => {
   expect(selectorText({ matchLabels: { app: 'a' }, matchExpressions })).toBe('app=a,!env,tier in (a,b),zone');
   expect(selectorText({})).toBe('<none>');
 });
+
+it('prints <unknown> for volumes of other types, also of the names of members of every object', () => {
+  const volumes: object[] = [
+    { name: 'a', constructor: {} },
+    { name: 'b', other: {} },
+  ];
+  const lines = podTemplateLines({ spec: { containers: [], volumes } } as never);
+  expect(lines.filter((line) => line.includes('<unknown>'))).toHaveLength(2);
+});
+
+it('prints nothing for the unknown sources of a projected volume', () => {
+  const volumes = [{ name: 'a', projected: { sources: [{ toString: {} }] } }];
+  const text = podTemplateLines({ spec: { containers: [], volumes } } as never).join('\n');
+  expect(text).toContain('Projected (a volume that contains injected data from multiple sources)\n  Node-Selectors');
+});

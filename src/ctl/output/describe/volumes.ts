@@ -91,7 +91,7 @@ export function volumeLines(volumes: readonly Volume[], indent: string): string[
 
 function linesOf(volume: JsonObject, indent: string): string[] {
   const head = `${indent}${indent === '' ? '' : ' '}${jsonText(volume['name'])}:`;
-  const key = Object.keys(volume).find((name) => name in volumeTypes) as keyof Volume | undefined;
+  const key = Object.keys(volume).find((name) => Object.hasOwn(volumeTypes, name)) as keyof Volume | undefined;
   const [type, rows] = (key && volumeTypes[key]) ?? [];
   const source = key && volume[key];
   if (type === undefined || rows === undefined || !isJsonObject(source)) return [head, '  <unknown>'];
@@ -113,7 +113,7 @@ function listLines(source: JsonObject, key: keyof Volume | undefined): string[] 
   if (key === 'projected') {
     return itemsOf(source['sources']).flatMap((item) =>
       Object.entries(item).flatMap(([name, part]) =>
-        isJsonObject(part) ? rowLines(projections[name] ?? [], part) : [],
+        isJsonObject(part) && Object.hasOwn(projections, name) ? rowLines(projections[name] ?? [], part) : [],
       ),
     );
   }

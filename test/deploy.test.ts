@@ -62,7 +62,7 @@ function stages(): Instruction[][] {
 const all = (stage: readonly Instruction[] | undefined, name: string) =>
   (stage ?? []).filter((instruction) => instruction.name === name).map(({ words }) => words);
 
-describe('Dockerfile', { timeout: 180_000 }, () => {
+describe('Dockerfile', { timeout: 600_000 }, () => {
   const [build, final] = stages();
 
   it('has two stages, of which the second one runs as nobody and has no instruction to run', () => {

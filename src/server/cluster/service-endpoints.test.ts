@@ -70,7 +70,7 @@ describe('the endpoints of the API service', () => {
     await renewLease(cluster.store, { ip: other, port });
     const both = { addresses: [{ ip: other }, { ip: one }], ports: [{ name: 'https', port, protocol: 'TCP' }] };
     await later(clock, () => found(client)).toEqual([both]);
-    expect(await slicesOf(client)).toEqual([['kubernetes', 'IPv4', [other, one], [port]]]);
+    await later(clock, () => slicesOf(client)).toEqual([['kubernetes', 'IPv4', [other, one], [port]]]);
     await close();
     await renewLease(cluster.store, { ip: other, port });
     const reader = await start(cluster, { endpointReconcilerType: 'none' });

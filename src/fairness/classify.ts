@@ -67,7 +67,10 @@ export function compileSchema(name: string, uid: string, spec: FlowSchemaSpec): 
 }
 
 /** The flow of a request within its schema: the user, the namespace, or the empty text. */
-export function distinguisherOf({ distinguisher }: Schema, { user, resource }: FlowAttributes): string {
+export function distinguisherOf(
+  { distinguisher }: Pick<Schema, 'distinguisher'>,
+  { user, resource }: FlowAttributes,
+): string {
   if (distinguisher === 'ByUser') return user.name;
   return distinguisher === 'ByNamespace' ? (resource?.namespace ?? '') : '';
 }

@@ -161,7 +161,7 @@ export class Classifier {
 
   #rulesOf(user: User): UserRules {
     const known = this.#users.get(user.name);
-    if (known !== undefined && sameTexts(known.groups, user.groups)) return known;
+    if (known !== undefined && (known.groups === user.groups || sameTexts(known.groups, user.groups))) return known;
     const matching = this.schemas.flatMap((schema) =>
       schema.rules.filter(({ hasSubject }) => hasSubject(user)).map((rule) => ({ schema, ...rule })),
     );
@@ -179,4 +179,4 @@ export class Classifier {
 }
 
 const sameTexts = (a: readonly string[], b: readonly string[]): boolean =>
-  a === b || (a.length === b.length && a.every((text, i) => text === b[i]));
+  a.length === b.length && a.every((text, i) => text === b[i]);

@@ -47,14 +47,6 @@ export type Phase = 'waiting' | 'executing';
 /** How many requests there are in each phase. */
 export type PhaseCounts = { readonly [phase in Phase]: TimedCount };
 
-/** What a request that waits does at its end. */
-interface Wait {
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal;
-  /** The reason is why it has given up; undefined: it has started. */
-  readonly settle: (reason: Refusal | undefined) => void;
-}
-
 /** Takes the seats of one request, at once or after a wait for them, and gives them back. */
 export class FlowRequest implements QueuedRequest {
   readonly schema: Schema;
@@ -71,7 +63,8 @@ export class FlowRequest implements QueuedRequest {
   earliestR = 0;
   maxWaitMs = 0;
   #phase: Phase | undefined;
-  #wait: Wait | undefined;
+  /** Ends its wait, with the reason why it has given up; undefined: it has started. */
+  #settle: ((reason: Refusal | undefined) => void) | undefined;
 
   /** `counts`: of all requests of its kind. */
   constructor({ schema, level, series }: Assignment, attributes: FlowAttributes, counts: PhaseCounts) {
@@ -109,18 +102,18 @@ export class FlowRequest implements QueuedRequest {
     return undefined;
   }
 
-  /**
-   * Waits for its start, at most for this time (ms) and until the signal aborts. Resolves with the reason why it has given up;
-   * undefined: it has started.
-   */
-  wait(maxMs: number, signal: AbortSignal): Promise<Refusal | undefined> {
+  /** Waits for its start, at most for this time (ms). Resolves with the reason why it has given up; undefined: it has started. */
+  wait(maxMs: number): Promise<Refusal | undefined> {
+    this.maxWaitMs = maxMs;
+    this.level.waits.add(this);
     return new Promise((settle) => {
-      this.#wait = { signal, settle };
-      this.maxWaitMs = maxMs;
-      if (signal.aborted) return this.#giveUp('cancelled');
-      signal.addEventListener('abort', this);
-      this.level.waits.add(this);
+      this.#settle = settle;
     });
+  }
+
+  /** Its client has disconnected: it waits no longer. */
+  cancel(): void {
+    if (this.#phase === 'waiting') this.#giveUp('cancelled');
   }
 
   onStart(now: number): void {
@@ -128,16 +121,11 @@ export class FlowRequest implements QueuedRequest {
     if (this.#phase === undefined) return;
     this.#endWait(now);
     this.#execute(now);
-    this.#wait?.settle(undefined);
+    this.#settle?.(undefined);
   }
 
   onExpired(): void {
     this.#giveUp('time-out');
-  }
-
-  /** Its client has disconnected. */
-  handleEvent(): void {
-    this.#giveUp('cancelled');
   }
 
   /** Gives its seats back, if it has them. */
@@ -161,7 +149,7 @@ export class FlowRequest implements QueuedRequest {
     series.waitedInVain.observe((now - this.entered) / 1_000);
     series.rejected(reason).value++;
     level.counts[reason === 'cancelled' ? 'cancelled' : 'timedOut']++;
-    this.#wait?.settle(reason);
+    this.#settle?.(reason);
   }
 
   #endWait(now: number): void {
@@ -170,7 +158,6 @@ export class FlowRequest implements QueuedRequest {
     this.series.waitingRequests.value--;
     this.series.waitingSeats.value -= this.seats;
     this.level.waits.delete(this);
-    this.#wait?.signal.removeEventListener('abort', this);
   }
 
   #execute(now: number): void {

@@ -90,7 +90,7 @@ describe('requests that start together after a wait for seats', () => {
       take: () => undefined,
       wait: () => new Promise<undefined>((start) => starts.push(() => start(undefined))),
     } as unknown as FlowRequest;
-    const request = { signal: new AbortController().signal } as ApiRequest;
+    const request = { whenOver() {} } as unknown as ApiRequest;
     const info = identify('GET', '/version');
     const begun: string[] = [];
     const begin = async (name: string) => {

@@ -145,6 +145,24 @@ describe('a request', () => {
     expect(level().counts.cancelled).toBe(1);
   });
 
+  it('leaves its queue when its connection ends', async () => {
+    const { handler, takeSeats, level } = await startServer(1);
+    const release = takeSeats();
+    const ends: (() => void)[] = [];
+    const whenOver = (listener: () => void) => void ends.push(listener);
+    const waiting = handler({ ...requestOf('GET', configMaps, asJane), whenOver });
+    await settled();
+    for (const end of ends.splice(0)) end();
+    expect((await waiting).status).toBe(429);
+    expect([level().queueSet.waiting, level().counts.cancelled]).toEqual([0, 1]);
+    const served = handler({ ...requestOf('GET', configMaps, asJane), whenOver });
+    await settled();
+    release();
+    expect((await served).status).toBe(200);
+    for (const end of ends) end();
+    expect([level().queueSet.idle, level().counts.cancelled]).toEqual([true, 1]);
+  });
+
   it('takes no seat of a write before its body has arrived', async () => {
     const { handler, level } = await startServer(1);
     let arrive = (_: Uint8Array) => {};

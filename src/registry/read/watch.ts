@@ -68,13 +68,15 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   const end = () => stream.end();
   // The last bookmark has the revision of the store, or that of the cache when the store fails.
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
-  stream.endAfter(registry.clock.after(timeoutMs, over));
+  stream.stopTimer = registry.clock.after(timeoutMs, over);
   if (resource.format.custom?.webhook === undefined) return stream;
   return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
 }
 
 /** One watch: the initial events, the bookmark that ends them if requested, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
+  /** Stops the timer that ends it. */
+  stopTimer: (() => void) | undefined;
   readonly #initial: Iterator<CachedObject>;
   readonly #selection: Selection;
   readonly #turns: Turns;
@@ -82,7 +84,6 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   /** The revision of the cache; undefined without bookmarks. */
   readonly #progress: (() => number) | undefined;
   readonly #subscription: Subscription;
-  #cancel: (() => void) | undefined;
   #initialDone = false;
   #waiting = false;
   #ended = false;
@@ -105,10 +106,6 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#subscription = subscription;
   }
 
-  endAfter(cancel: () => void): void {
-    this.#cancel = cancel;
-  }
-
   /** Ends the iteration after the timeout, with a last bookmark for a client that has all events. */
   end(): void {
     if (this.#waiting && this.#progress !== undefined) {
@@ -121,8 +118,8 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   close(): void {
     this.#ended = true;
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.stopTimer?.();
+    this.stopTimer = undefined;
     this.#subscription.close();
   }
 

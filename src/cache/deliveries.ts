@@ -29,23 +29,21 @@ export class Deliveries {
   }
 
   async #run(owner: string, first: Recipient[]): Promise<void> {
+    // Behind all work that the owner has begun: its requests do not wait for all its events.
     for (let due = first; due.length > 0; due = this.#waiting.get(owner) as Recipient[]) {
-      await nextTurn(owner);
+      await scheduler.nextBehind(owner);
       this.#waiting.set(owner, []);
       let served = 0;
       for (const recipient of due) {
         recipient.flush();
         if (++served % stride > 0) continue;
         await written();
-        if (scheduler.over) await nextTurn(owner);
+        if (scheduler.over) await scheduler.nextBehind(owner);
       }
     }
     this.#waiting.delete(owner);
   }
 }
-
-/** Resolves in a turn of the owner, behind all work that it has begun: its requests do not wait for all its events. */
-const nextTurn = (owner: string): Promise<void> => scheduler.turns(owner).next();
 
 /** Resolves once the readers of the events that were handed over have written them. */
 const written = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));

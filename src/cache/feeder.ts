@@ -38,8 +38,10 @@ export interface Feed {
   apply(revision: number, changes: readonly StoreChange[]): void;
   /** Reports that stored data cannot be read. The feeder retries. */
   damaged(error: StoreError): void;
+  /** Reports that a watch of the store has begun. */
+  watchBegan(): void;
   /** Reports that the store has been closed. */
-  end(): void;
+  close(): void;
 }
 
 /**
@@ -49,18 +51,15 @@ export interface Feed {
 export class Feeder {
   readonly #options: CacheOptions;
   readonly #feed: Feed;
-  readonly #onWatching: () => void;
   #watch: Watch | undefined;
   #loaded = false;
   #failures = 0;
   #closed = false;
   #cancelRetry: (() => void) | undefined;
 
-  /** `onWatching` is called whenever a watch of the store begins. */
-  constructor(options: CacheOptions, feed: Feed, onWatching: () => void) {
+  constructor(options: CacheOptions, feed: Feed) {
     this.#options = options;
     this.#feed = feed;
-    this.#onWatching = onWatching;
   }
 
   async run(): Promise<void> {
@@ -75,7 +74,7 @@ export class Feeder {
         },
         error: (error) => this.#failed(error),
       });
-      this.#onWatching();
+      this.#feed.watchBegan();
     } catch (error) {
       // The store throws only StoreErrors.
       this.#failed(error as StoreError);
@@ -99,7 +98,7 @@ export class Feeder {
     this.#watch = undefined;
     if (this.#closed) return;
     if (error.code === 'closed') {
-      this.#feed.end();
+      this.#feed.close();
       return;
     }
     if (relistErrorCodes.has(error.code)) this.#loaded = false;

@@ -122,13 +122,14 @@ export class Subscriber implements Subscription, HistoryMember {
     if (change.revision <= this.#position) return;
     const event = eventFor(this.selection, change);
     if (event === undefined) return;
-    if (!this.#hasRoom(event)) {
+    const weight = weightOf(event);
+    if (!this.#hasRoom(event, weight)) {
       if (this.#source !== 'live') this.#pause(event.revision - 1);
       else if (this.#waiter === undefined) this.#cutOff();
       else this.#fallBehind(event.revision - 1);
       return;
     }
-    this.#push(event);
+    this.#push(event, weight);
     this.#deliver();
   }
 
@@ -236,10 +237,10 @@ export class Subscriber implements Subscription, HistoryMember {
     this.#hub.deliveries.add(this, this.#turns.owner);
   }
 
-  #hasRoom(event: WatchEvent): boolean {
+  #hasRoom(event: WatchEvent, weight: number): boolean {
     const isLive = this.#source === 'live';
     const hasRoom = isLive
-      ? this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes
+      ? this.#queuedBytes === 0 || this.#queuedBytes + weight <= this.#bufferBytes
       : this.#queue.length < historyEvents && this.#queuedBytes < historyBytes;
     // A slow live subscriber is ended within a commit.
     if (hasRoom || (isLive && this.#waiter === undefined)) return hasRoom;
@@ -262,9 +263,9 @@ export class Subscriber implements Subscription, HistoryMember {
     this.#hub.history.remove(this);
   }
 
-  #push(event: WatchEvent): void {
+  #push(event: WatchEvent, weight: number): void {
     this.#queue.push(event);
-    this.#queuedBytes += weightOf(event);
+    this.#queuedBytes += weight;
   }
 
   #take(): IteratorResult<WatchEvent[]> {
@@ -311,7 +312,7 @@ export class Subscriber implements Subscription, HistoryMember {
       const event = eventFor(this.selection, next);
       if (event !== undefined) {
         this.#hub.replayed++;
-        this.#push(event);
+        this.#push(event, weightOf(event));
       }
       last = next.revision;
     }

@@ -151,9 +151,9 @@ export interface SubscribeOptions {
    */
   readonly namespace?: string;
   readonly name?: string;
-  readonly field?: { readonly path: string; readonly value: string };
+  readonly field?: { readonly path: string; readonly value: string } | undefined;
   /** The remaining conditions of the selection; absent: none. Must not throw. */
-  readonly matches?: (object: CachedObject) => boolean;
+  readonly matches?: ((object: CachedObject) => boolean) | undefined;
   /**
    * Whether `matches` is expensive. The subscriber then looks for its events in separate turns, after writes, and only in
    * the event window: it ends with 410 when it starts before the window or falls behind it.
@@ -165,7 +165,7 @@ export interface SubscribeOptions {
    * The interval of bookmarks (ms), rounded up so that each falls on a whole second; absent: no bookmarks. A bookmark has
    * the current revision of the store, even when the resource last changed long ago.
    */
-  readonly bookmarkMs?: number;
+  readonly bookmarkMs?: number | undefined;
   /**
    * Maximum size of buffered live events (bytes). The iteration of a slower subscriber ends, and it can subscribe again
    * after its `revision`. The first event, and a commit while `next` is pending, may exceed the maximum.

@@ -31,7 +31,7 @@ export function createWatchCache(options: CacheOptions): WatchCache {
   return new Cache(options);
 }
 
-class Cache implements WatchCache {
+class Cache implements WatchCache, Feed {
   revision = 0;
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
@@ -60,7 +60,7 @@ class Cache implements WatchCache {
     this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
     this.#waiters = new Waiters(clock);
     this.#loading = new Waiters(clock);
-    this.#feeder = new Feeder(options, this.#feed(), () => this.#watching());
+    this.#feeder = new Feeder(options, this);
     const revision = () => this.revision;
     this.#hub = {
       get revision() {
@@ -181,25 +181,11 @@ class Cache implements WatchCache {
     throw this.failure ?? statusError.timeout(notInTime);
   }
 
-  #feed(): Feed {
-    const revision = () => this.revision;
-    return {
-      get revision() {
-        return revision();
-      },
-      get: (key) => this.#tree.get(key),
-      load: (tree, loaded) => this.#replace(tree, loaded),
-      apply: (applied, changes) => this.#apply(applied, changes),
-      damaged: (error) => this.#damaged(error),
-      end: () => this.close(),
-    };
-  }
-
   /**
-   * The window lacks the changes since the last state: subscribers before `revision` read them from the store's
+   * See `Feed`. The window lacks the changes since the last state: subscribers before `revision` read them from the store's
    * history. All subscriptions end with 410 when the store has reverted to an earlier revision.
    */
-  #replace(tree: BTree<CachedObject>, revision: number): void {
+  load(tree: BTree<CachedObject>, revision: number): void {
     this.#loads++;
     const back = revision < this.revision;
     const before = this.#tree;
@@ -214,7 +200,8 @@ class Cache implements WatchCache {
     this.#advance(revision);
   }
 
-  #apply(revision: number, changes: readonly StoreChange[]): void {
+  /** See `Feed`. */
+  apply(revision: number, changes: readonly StoreChange[]): void {
     const { describe, describeDeleted, clock } = this.#options;
     const time = changes.length === 0 ? 0 : clock.now();
     this.#received += changes.length;
@@ -274,7 +261,8 @@ class Cache implements WatchCache {
     if (again) this.#requestProgress();
   }
 
-  #watching(): void {
+  /** See `Feed`. */
+  watchBegan(): void {
     this.#progressPending = false;
     this.#progressAgain = false;
     if (this.#waiters.size > 0 || this.#hub.bookmarks.waiting) this.#requestProgress();
@@ -283,8 +271,8 @@ class Cache implements WatchCache {
     this.#loading.reached(0);
   }
 
-  /** Ends all pending calls: retries are pointless until the data can be read. */
-  #damaged(cause: StoreError): void {
+  /** See `Feed`. Ends all pending calls: retries are pointless until the data can be read. */
+  damaged(cause: StoreError): void {
     const { id, onDamage } = this.#options;
     if (this.#damage !== undefined) return;
     this.#damage = statusError.damaged(id, cause);

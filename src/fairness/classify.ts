@@ -67,7 +67,10 @@ export function compileSchema(name: string, uid: string, spec: FlowSchemaSpec): 
 }
 
 /** The flow of a request within its schema: the user, the namespace, or the empty text. */
-export function distinguisherOf({ distinguisher }: Schema, { user, resource }: FlowAttributes): string {
+export function distinguisherOf(
+  { distinguisher }: Pick<Schema, 'distinguisher'>,
+  { user, resource }: FlowAttributes,
+): string {
   if (distinguisher === 'ByUser') return user.name;
   return distinguisher === 'ByNamespace' ? (resource?.namespace ?? '') : '';
 }
@@ -158,7 +161,7 @@ export class Classifier {
 
   #rulesOf(user: User): UserRules {
     const known = this.#users.get(user.name);
-    if (known !== undefined && sameTexts(known.groups, user.groups)) return known;
+    if (known !== undefined && (known.groups === user.groups || sameTexts(known.groups, user.groups))) return known;
     const matching = this.schemas.flatMap((schema) =>
       schema.rules.filter(({ hasSubject }) => hasSubject(user)).map((rule) => ({ schema, ...rule })),
     );
@@ -176,4 +179,4 @@ export class Classifier {
 }
 
 const sameTexts = (a: readonly string[], b: readonly string[]): boolean =>
-  a === b || (a.length === b.length && a.every((text, i) => text === b[i]));
+  a.length === b.length && a.every((text, i) => text === b[i]);

@@ -1,7 +1,7 @@
 /** The state of priority levels, queues and requests as text tables, for people. They are made in steps. */
 import { type Clock, formatDuration, Pace, type Steps, shorten } from '../meta/index.ts';
 import type { PriorityLevel } from './level.ts';
-import { type FlowRequest, Queue, totalWork } from './queue.ts';
+import { Queue, type QueuedRequest, totalWork } from './queue.ts';
 
 type Row = readonly (string | number | boolean)[];
 
@@ -50,7 +50,7 @@ export function dumpQueues(levels: readonly PriorityLevel[]): Steps<string> {
 function* queueRows(levels: readonly PriorityLevel[]): Generator<Row> {
   for (const level of levels) {
     for (const { index, waiting, executing, seatsInUse, nextDispatchR } of queuesOf(level)) {
-      const sum = (of: (request: FlowRequest) => number) => waiting.reduce((all, request) => all + of(request), 0);
+      const sum = (of: (request: QueuedRequest) => number) => waiting.reduce((all, request) => all + of(request), 0);
       const initialSeats = sum(({ work }) => work.initialSeats);
       const seats = sum((request) => request.seats);
       const work = seatSeconds(sum(totalWork));
@@ -93,7 +93,7 @@ export function dumpRequests(
 /** A request, with its place in its queue; -1: it executes. */
 interface Placed {
   readonly level: string;
-  readonly request: FlowRequest;
+  readonly request: QueuedRequest;
   readonly place: number;
 }
 
@@ -114,13 +114,13 @@ function* requestRows(placed: readonly Placed[], offset: number, withDetails: bo
     const start = started === undefined ? neverStarted : timeOf(started);
     const latency = formatDuration(BigInt(Math.round(work.extraMs * 1e6)));
     const { initialSeats, finalSeats } = work;
-    const common = [level, schema, queue?.index ?? -1, place, distinguisher, timeOf(entered)];
+    const common = [level, schema.name, queue?.index ?? -1, place, distinguisher, timeOf(entered)];
     const shown = [...common, initialSeats, finalSeats, latency, start];
     yield withDetails ? [...shown, ...detailsOf(request)] : shown;
   }
 }
 
-function detailsOf({ attributes: { user, verb, path, resource } }: FlowRequest): Row {
+function detailsOf({ attributes: { user, verb, path, resource } }: QueuedRequest): Row {
   const { namespace = '', name = '', version = '', resource: plural = '', subresource = '' } = resource ?? {};
   return [user.name, verb, path, namespace, name, version, plural, subresource];
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { atOnce, VirtualClock } from '../meta/index.ts';
 import type { FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
 import { dumpLevels, dumpQueues, dumpRequests } from './dump.ts';
-import { FlowControl, type FlowSeries } from './flow-control.ts';
+import { FlowControl } from './flow-control.ts';
+import type { FlowSeries } from './flow-request.ts';
 import type { LevelConfiguration } from './level.ts';
-import type { FlowRequest } from './queue.ts';
 import { oneSeat } from './work.ts';
 
 const count = () => ({ value: 0 });
@@ -67,9 +67,10 @@ function makeFlowControl(seats = 10) {
     },
   });
   const of = (name: string) => ({ user: { name, groups: [] }, verb: 'get', resource: undefined, path: '/version' });
-  const enter = (name: string, started: () => void = () => {}) => {
-    const assignment = flowControl.classify(of(name));
-    return { assignment, request: flowControl.enter(assignment, of(name), oneSeat, { started }) };
+  const enter = (name: string) => {
+    const request = flowControl.classify(of(name));
+    request.take(oneSeat);
+    return request;
   };
   const levelOf = (name: string) => flowControl.classify(of(name)).level.name;
   return { clock, flowControl, enter, levelOf, observed };
@@ -87,11 +88,11 @@ describe('flow control', () => {
     expect(levelOf('jane')).toBe('catch-all');
     flowControl.setLevel('own', { uid: 'u', spec: limited(5) });
     expect([levelOf('jane'), levelOf('joe')]).toEqual(['own', 'catch-all']);
-    const { assignment, request } = enter('jane');
+    const request = enter('jane');
     flowControl.setLevel('own', undefined);
     expect(levelOf('jane')).toBe('catch-all');
     expect(atOnce(dumpLevels(flowControl.levels))).toMatch(/^own, +0, +false, +true, +0, +1,/m);
-    flowControl.leave(assignment, request as FlowRequest, false);
+    request.release();
     expect(flowControl.levels.map(({ name }) => name)).toEqual(['catch-all']);
   });
 
@@ -102,7 +103,7 @@ describe('flow control', () => {
     flowControl.setLevel('idle', { uid: 'u', spec: limited(10, { lendablePercent: 100 }) });
     const seatsOf = (name: string) => flowControl.levels.find((level) => level.name === name)?.queueSet.limit;
     expect([seatsOf('busy'), seatsOf('idle')]).toEqual([3, 5]);
-    const requests = Array.from({ length: 8 }, () => enter('jane').request as FlowRequest);
+    const requests = Array.from({ length: 8 }, () => enter('jane'));
     expect(requests.filter(({ started }) => started !== undefined)).toHaveLength(3);
     clock.set(clock.now() + 10_000);
     flowControl.adjust();
@@ -138,7 +139,7 @@ describe('flow control', () => {
     const dump = dumpRequests(levels, clock, true);
     let steps = 0;
     let result = dump.next();
-    for (const { assignment, request } of all) flowControl.leave(assignment, request as FlowRequest, false);
+    for (const request of all) request.release();
     for (; result.done !== true; result = dump.next()) steps++;
     expect(result.value.trim().split('\n')).toHaveLength(10_001);
     // Three passes over rows of 18 cells; a step ends with a row.
@@ -159,7 +160,7 @@ describe('flow control', () => {
     const executing = [enter('jane'), enter('jane')];
     enter('jane');
     clock.set(clock.now() + 1_000);
-    for (const { assignment, request } of executing) flowControl.leave(assignment, request as FlowRequest, false);
+    for (const request of executing) request.release();
     expect(observed).toEqual([
       ['readOnly', 'waiting', 1 / 4, 1e9],
       ['readOnly', 'executing', 2 / 4, 1e9],

@@ -1,47 +1,11 @@
 /** API priority and fairness: which requests have a seat, and which wait for one. */
 import type { Clock } from '../meta/index.ts';
 import type { FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
-import { Classifier, compileSchema, distinguisherOf, type FlowAttributes, type Schema } from './classify.ts';
+import { Classifier, compileSchema, type FlowAttributes, type Schema } from './classify.ts';
+import { type Assignment, FlowRequest, type FlowSeries, type Phase, type PhaseCounts } from './flow-request.ts';
 import { type LevelConfiguration, PriorityLevel } from './level.ts';
-import { FlowRequest } from './queue.ts';
-import type { Refusal } from './queue-set.ts';
 import { allocate, limitsOf, sharesOf } from './shares.ts';
 import { type LevelSamples, TimedCount, type TimedSample } from './usage.ts';
-import type { Work } from './work.ts';
-
-/** A number that is counted up and down. */
-interface Count {
-  value: number;
-}
-
-interface Sample {
-  observe(value: number): void;
-}
-
-/** What is counted of the requests of a flow schema. */
-export interface FlowSeries {
-  readonly executingRequests: Count;
-  readonly executingSeats: Count;
-  readonly waitingRequests: Count;
-  readonly waitingSeats: Count;
-  readonly dispatched: Count;
-  readonly rejected: (reason: Refusal) => Count;
-  /** Seconds in a queue, of requests that then execute, or that do not. */
-  readonly waited: Sample;
-  readonly waitedInVain: Sample;
-  /** Seconds with a seat. */
-  readonly executed: Sample;
-  readonly watchExecuted: Sample;
-  readonly queueLength: Sample;
-  readonly seats: Sample;
-  /** The watches that receive a write. */
-  readonly watches: Sample;
-}
-
-/** Receives the start of a request that had to wait. */
-export interface Waiter {
-  started(request: FlowRequest): void;
-}
 
 /** Counts what happens to requests. Labels come from objects, so that requests cannot create new series. */
 export interface FlowObserver {
@@ -53,16 +17,8 @@ export interface FlowObserver {
 
 /** Whether a request changes anything, by its verb. */
 export type RequestKind = 'readOnly' | 'mutating';
-export type Phase = 'waiting' | 'executing';
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
-
-/** Where the requests of a flow schema go. */
-export interface Assignment {
-  readonly schema: Schema;
-  readonly level: PriorityLevel;
-  readonly series: FlowSeries;
-}
 
 /** The specs of the schemas and levels that exist always, by name. */
 export interface MandatoryObjects {
@@ -81,15 +37,16 @@ export interface FlowControlOptions {
 /** Takes the requests that no schema matches. */
 const catchAll = 'catch-all';
 
-/** Classifies requests by the flow schemas, and gives them seats of the priority levels. */
+/** Classifies requests by the flow schemas, and shares seats between the priority levels. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #schemas = new Map<string, Schema>();
   readonly #configurations = new Map<string, LevelConfiguration>();
   readonly #levels = new Map<string, PriorityLevel>();
+  #quiescing: readonly PriorityLevel[] = [];
   readonly #assignments = new Map<string, Assignment>();
   #classifier: Classifier = new Classifier([]);
-  readonly #requests: { readonly [kind in RequestKind]: { readonly [phase in Phase]: TimedCount } };
+  readonly #requests: { readonly [kind in RequestKind]: PhaseCounts };
   /** Whether objects have changed since the last classification. */
   #stale = true;
   /** The fraction of their targets that levels got at the last adjustment. */
@@ -100,7 +57,7 @@ export class FlowControl {
     this.#options = options;
     const count = (kind: RequestKind, phase: Phase) =>
       new TimedCount(observer.kind(kind, phase), Math.max(1, seats), clock.monotonic());
-    const counts = (kind: RequestKind) => ({
+    const counts = (kind: RequestKind): PhaseCounts => ({
       waiting: count(kind, 'waiting'),
       executing: count(kind, 'executing'),
     });
@@ -127,76 +84,20 @@ export class FlowControl {
 
   /** The levels in the order of their names. */
   get levels(): PriorityLevel[] {
-    if (this.#stale) this.#refresh();
+    this.#refreshIfStale();
     return [...this.#levels.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The schema and the level of a request. */
-  classify(attributes: FlowAttributes): Assignment {
-    if (this.#stale) this.#refresh();
-    const { name = catchAll } = this.#classifier.classify(attributes) ?? {};
-    return this.#assignments.get(name) as Assignment;
-  }
-
-  /** Starts the request, or lets it wait: then `waiter` is told when it starts. Otherwise returns why it may not. */
-  enter(
-    { schema, level, series }: Assignment,
-    attributes: FlowAttributes,
-    work: Work,
-    waiter: Waiter,
-  ): FlowRequest | Refusal {
-    const { queueSet, counts } = level;
-    const { response } = queueSet;
-    const hasQueues = typeof response === 'object';
-    const distinguisher = hasQueues && response.queues > 1 ? distinguisherOf(schema, attributes) : '';
-    const request = new FlowRequest(schema.name, distinguisher, attributes, work);
-    series.seats.observe(request.seats);
-    const refusal = queueSet.enter(request);
-    if (refusal !== undefined) {
-      counts.rejected++;
-      series.rejected(refusal).value++;
-      return refusal;
-    }
-    if (hasQueues) series.queueLength.observe((request.queue?.waiting.length ?? 0) + queued(request));
-    const { waiting, executing } = this.#countsOf(attributes);
-    if (request.started !== undefined) {
-      countStart(request, level, series);
-      executing.add(1, request.started);
-      return request;
-    }
-    series.waitingRequests.value++;
-    series.waitingSeats.value += request.seats;
-    waiting.add(1, request.entered);
-    request.onStart = () => {
-      countEndOfWait(request, series);
-      countStart(request, level, series);
-      const now = request.started as number;
-      waiting.add(-1, now);
-      executing.add(1, now);
-      waiter.started(request);
-    };
-    return request;
-  }
-
-  /** Takes a waiting request out of its queue. */
-  giveUp({ level, series }: Assignment, request: FlowRequest, reason: 'time-out' | 'cancelled'): void {
-    level.queueSet.cancel(request);
-    countEndOfWait(request, series);
-    const now = this.#options.clock.monotonic();
-    this.#countsOf(request.attributes).waiting.add(-1, now);
-    series.waitedInVain.observe((now - request.entered) / 1_000);
-    series.rejected(reason).value++;
-    level.counts[reason === 'cancelled' ? 'cancelled' : 'timedOut']++;
-  }
-
-  /** Ends a request that has started. */
-  leave({ level, series }: Assignment, request: FlowRequest, isWatch: boolean): void {
-    series.executingRequests.value--;
-    series.executingSeats.value -= request.seats;
-    const ended = level.queueSet.finish(request);
-    this.#countsOf(request.attributes).executing.add(-1, ended);
-    (isWatch ? series.watchExecuted : series.executed).observe((ended - (request.started ?? ended)) / 1_000);
-    if (level.quiescing) this.#stale = true;
+  /** The request in the level of its flow schema. It has no seats yet. */
+  classify(attributes: FlowAttributes): FlowRequest {
+    this.#refreshIfStale();
+    const schema = this.#classifier.classify(attributes);
+    const assignment = this.#assignments.get(schema?.name ?? catchAll) as Assignment;
+    return new FlowRequest(
+      assignment,
+      attributes,
+      this.#requests[readVerbs.has(attributes.verb) ? 'readOnly' : 'mutating'],
+    );
   }
 
   /** Moves seats between levels by their demand since the last call. Call it every ten seconds. */
@@ -217,19 +118,15 @@ export class FlowControl {
     );
     this.fairFraction = fraction;
     for (const [place, i] of limited.entries()) levels[i]?.resize(Math.round(seats[place] as number));
-    if (levels.some(({ quiescing }) => quiescing)) this.#stale = true;
     for (const { waiting, executing } of Object.values(this.#requests)) {
       waiting.add(0, now);
       executing.add(0, now);
     }
   }
 
-  #countsOf({ verb }: FlowAttributes) {
-    return this.#requests[readVerbs.has(verb) ? 'readOnly' : 'mutating'];
-  }
-
-  /** Adopts the objects as they are. */
-  #refresh(): void {
+  /** Adopts the objects as they are, if they have changed or a level has ended. */
+  #refreshIfStale(): void {
+    if (!this.#stale && !this.#quiescing.some(({ queueSet }) => queueSet.idle)) return;
     this.#stale = false;
     this.#adoptLevels();
     const { observer, mandatory } = this.#options;
@@ -259,6 +156,7 @@ export class FlowControl {
       if (level.queueSet.idle) this.#levels.delete(name);
       else configurations.set(name, level.configuration);
     }
+    this.#quiescing = [...this.#levels.values()].filter(({ quiescing }) => quiescing);
     const sum = [...configurations.values()].reduce((all, { spec }) => all + sharesOf(spec), 0);
     for (const configuration of configurations.values()) {
       const { name, spec } = configuration;
@@ -267,20 +165,4 @@ export class FlowControl {
       level.configure(configuration, limitsOf(spec, seats, sum));
     }
   }
-}
-
-/** A request that has started at once counts in the length of its queue. */
-const queued = ({ started }: FlowRequest): number => (started === undefined ? 0 : 1);
-
-function countStart(request: FlowRequest, { counts }: PriorityLevel, series: FlowSeries): void {
-  counts.dispatched++;
-  series.dispatched.value++;
-  series.executingRequests.value++;
-  series.executingSeats.value += request.seats;
-  series.waited.observe(((request.started ?? request.entered) - request.entered) / 1_000);
-}
-
-function countEndOfWait({ seats }: FlowRequest, { waitingRequests, waitingSeats }: FlowSeries): void {
-  waitingRequests.value--;
-  waitingSeats.value -= seats;
 }

@@ -2,18 +2,9 @@
 
 export type { FlowAttributes } from './classify.ts';
 export { dumpLevels, dumpQueues, dumpRequests } from './dump.ts';
-export {
-  type Assignment,
-  FlowControl,
-  type FlowObserver,
-  type FlowSeries,
-  type MandatoryObjects,
-  type Phase,
-  type RequestKind,
-  type Waiter,
-} from './flow-control.ts';
+export { FlowControl, type FlowObserver, type MandatoryObjects, type RequestKind } from './flow-control.ts';
+export type { FlowRequest, FlowSeries, Phase } from './flow-request.ts';
 export type { LevelConfiguration, PriorityLevel } from './level.ts';
-export type { FlowRequest } from './queue.ts';
 export type { Refusal } from './queue-set.ts';
 export type { LevelSamples, TimedSample } from './usage.ts';
 export { listWork, oneSeat, type Work, writeWork } from './work.ts';

@@ -4,6 +4,7 @@ import type { PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts'
 import { type LimitResponse, QueueSet } from './queue-set.ts';
 import type { Limits } from './shares.ts';
 import { type LevelSamples, LevelUsage } from './usage.ts';
+import { Waits } from './waits.ts';
 import { maxSeatsOf } from './work.ts';
 
 /** The configuration of a priority level. */
@@ -26,6 +27,7 @@ export class PriorityLevel {
   readonly name: string;
   readonly queueSet: QueueSet;
   readonly usage: LevelUsage;
+  readonly waits: Waits;
   readonly counts: LevelCounts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
   configuration: LevelConfiguration;
   limits: Limits = { nominal: 0, lower: 0, upper: 0 };
@@ -39,6 +41,7 @@ export class PriorityLevel {
   constructor(clock: Clock, configuration: LevelConfiguration, samples: LevelSamples) {
     this.name = configuration.name;
     this.configuration = configuration;
+    this.waits = new Waits(clock);
     this.usage = new LevelUsage(samples, clock.monotonic());
     this.queueSet = new QueueSet(clock, this.usage, { response: responseOf(configuration.spec), limit: 0 });
   }

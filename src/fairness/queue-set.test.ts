@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../meta/index.ts';
-import { FlowRequest } from './queue.ts';
+import type { QueuedRequest } from './queue.ts';
 import { type LimitResponse, QueueSet } from './queue-set.ts';
 import { type LevelSamples, LevelUsage } from './usage.ts';
 import { oneSeat, type Work } from './work.ts';
 
-const attributes = { user: { name: 'jane', groups: [] }, verb: 'get', resource: undefined, path: '/' };
 const ignored = { observe() {} };
 const samples: LevelSamples = {
   seatUtilization: ignored,
@@ -17,11 +16,24 @@ const samples: LevelSamples = {
 const queuing = { queues: 16, handSize: 4, queueLengthLimit: 50 };
 const wide = (initialSeats: number): Work => ({ initialSeats, finalSeats: 0, extraMs: 0 });
 
+const makeRequest = (flow: string, work: Work): QueuedRequest => ({
+  schema: { name: 'schema', distinguisher: 'ByUser' },
+  attributes: { user: { name: flow, groups: [] }, verb: 'get', resource: undefined, path: '/' },
+  work,
+  seats: Math.max(work.initialSeats, work.finalSeats),
+  distinguisher: '',
+  entered: 0,
+  started: undefined,
+  queue: undefined,
+  earliestR: 0,
+  onStart() {},
+});
+
 function makeQueueSet(response: LimitResponse, limit: number) {
   const clock = new VirtualClock(0);
   const queueSet = new QueueSet(clock, new LevelUsage(samples, 0), { response, limit });
   const enter = (flow: string, work = oneSeat) => {
-    const request = new FlowRequest('schema', flow, attributes, work);
+    const request = makeRequest(flow, work);
     return { request, refusal: queueSet.enter(request) };
   };
   return { clock, queueSet, enter };
@@ -32,7 +44,7 @@ describe('a queue set', () => {
     const { queueSet, enter } = makeQueueSet(queuing, 1);
     const [first, second] = [enter('a').request, enter('b').request];
     const started: string[] = [];
-    second.onStart = () => started.push('second');
+    second.onStart = () => void started.push('second');
     expect([first.started, second.started, queueSet.waiting]).toEqual([0, undefined, 1]);
     queueSet.finish(first);
     expect([started, second.started, queueSet.waiting, queueSet.seatsInUse]).toEqual([['second'], 0, 0, 1]);
@@ -75,7 +87,7 @@ describe('a queue set', () => {
     for (let i = 0; i < 20; i++) enter('noisy');
     const finishFirst = () => {
       clock.set(clock.now() + 10);
-      queueSet.finish(firstOf(queueSet) as FlowRequest);
+      queueSet.finish(firstOf(queueSet) as QueuedRequest);
     };
     for (let i = 0; i < 5; i++) finishFirst();
     const { request } = enter('quiet');
@@ -110,7 +122,7 @@ describe('a queue set', () => {
     const clock = new VirtualClock(0);
     const usage = new LevelUsage(samples, 0);
     const queueSet = new QueueSet(clock, usage, { response: 'exempt', limit: 4 });
-    const [first, second] = [oneSeat, wide(2)].map((work) => new FlowRequest('schema', 'a', attributes, work));
+    const [first, second] = [oneSeat, wide(2)].map((work) => makeRequest('a', work));
     queueSet.enter(first!);
     queueSet.enter(second!);
     queueSet.finish(second!);
@@ -142,7 +154,7 @@ describe('a queue set', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 80 }), (limit, steps) => {
         const { clock, queueSet, enter } = makeQueueSet({ queues: 4, handSize: 2, queueLengthLimit: 5 }, limit);
-        const waiting: FlowRequest[] = [];
+        const waiting: QueuedRequest[] = [];
         const check = () => {
           const executing = [...queueSet.executing];
           const seats = executing.reduce((all, request) => all + request.seats, 0);
@@ -191,7 +203,7 @@ describe('a queue set', () => {
         for (let round = 0; round < 400; round++) {
           clock.set(clock.now() + 10);
           for (const request of [...queueSet.executing]) {
-            const flow = Number(request.distinguisher.slice(5));
+            const flow = Number(request.distinguisher.slice('flow-'.length));
             served[flow]! += request.seats;
             queueSet.finish(request);
             add(flow);
@@ -206,4 +218,4 @@ describe('a queue set', () => {
   });
 });
 
-const firstOf = ({ executing }: QueueSet): FlowRequest | undefined => executing.values().next().value;
+const firstOf = ({ executing }: QueueSet): QueuedRequest | undefined => executing.values().next().value;

@@ -1,6 +1,7 @@
 /** The queues of one priority level, from which requests start in the order of their virtual finish times. */
 import type { Clock } from '../meta/index.ts';
-import { boundDispatch, estimatedSeconds, excess, type FlowRequest, Queue, totalWork } from './queue.ts';
+import { distinguisherOf } from './classify.ts';
+import { boundDispatch, estimatedSeconds, excess, Queue, type QueuedRequest, totalWork } from './queue.ts';
 import { dealHand } from './shuffle.ts';
 import type { LevelUsage } from './usage.ts';
 
@@ -43,21 +44,24 @@ type Hands = Map<string, readonly Queue[]>;
 export class QueueSet {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly #usage: LevelUsage;
-  #response: LimitResponse;
-  #limit: number;
-  readonly #queues = new Map<number, Queue>();
+  response: LimitResponse;
+  /** Its seats, those in use, and the requests that wait. */
+  limit: number;
+  seatsInUse = 0;
+  waiting = 0;
+  /** The queues that have been used, by their index. */
+  readonly queues = new Map<number, Queue>();
   /** The queues of flows, by schema and distinguisher. */
   readonly #hands = new Map<string, Hands>();
   /** The queues with waiting requests; the one that was served last is at the end. */
   readonly #due = new Set<Queue>();
-  readonly #executing = new Set<FlowRequest>();
+  /** In the order in which they started. */
+  readonly executing = new Set<QueuedRequest>();
   #active = 0;
-  #seatsInUse = 0;
-  #waiting = 0;
   #waitingSeats = 0;
   #entered = 0;
   /** Virtual time (seat seconds), and when it was computed (monotonic ms). */
-  #currentR = 0;
+  currentR = 0;
   #computed: number;
   /** The virtual time of the last dispatch, and the virtual start of that request. */
   dispatchR = 0;
@@ -70,44 +74,14 @@ export class QueueSet {
   ) {
     this.#clock = clock;
     this.#usage = usage;
-    this.#response = response;
-    this.#limit = limit;
+    this.response = response;
+    this.limit = limit;
     this.#computed = clock.monotonic();
-  }
-
-  get limit(): number {
-    return this.#limit;
-  }
-
-  get response(): LimitResponse {
-    return this.#response;
-  }
-
-  get seatsInUse(): number {
-    return this.#seatsInUse;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  get currentR(): number {
-    return this.#currentR;
-  }
-
-  /** In the order in which they started. */
-  get executing(): ReadonlySet<FlowRequest> {
-    return this.#executing;
   }
 
   /** Whether no request waits or has a seat. */
   get idle(): boolean {
-    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.size === 0;
-  }
-
-  /** The queues that have been used, by their index. */
-  get queues(): ReadonlyMap<number, Queue> {
-    return this.#queues;
+    return this.waiting === 0 && this.seatsInUse === 0 && this.executing.size === 0;
   }
 
   /**
@@ -126,8 +100,8 @@ export class QueueSet {
 
   /** Changes the limits. Requests that wait stay in their queues. */
   configure(response: LimitResponse, limit: number): void {
-    const before = this.#response;
-    this.#response = response;
+    const before = this.response;
+    this.response = response;
     const isSame =
       typeof before === 'object' && typeof response === 'object' && queuesOf(before) === queuesOf(response);
     if (!isSame) this.#hands.clear();
@@ -137,15 +111,15 @@ export class QueueSet {
   /** Changes the number of seats, and starts the requests that then fit. */
   resize(limit: number): void {
     const now = this.advance();
-    this.#limit = limit;
+    this.limit = limit;
     this.#dispatch(now);
   }
 
   /** Starts the request, or puts it into a queue, or refuses it. */
-  enter(request: FlowRequest): Refusal | undefined {
+  enter(request: QueuedRequest): Refusal | undefined {
     const now = this.advance();
     request.entered = now;
-    const response = this.#response;
+    const response = this.response;
     if (typeof response === 'string') {
       if (response === 'reject' && !this.#fits(request)) return 'concurrency-limit';
       this.#start(request, now);
@@ -153,7 +127,7 @@ export class QueueSet {
     }
     const queue = this.#chooseQueue(request, response);
     if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
-    const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
+    const isFree = this.waiting === 0 && this.seatsInUse < this.limit && this.#fits(request);
     if (isFree || this.#mayExceed(request, queue)) {
       this.#startAtOnce(request, queue, now);
     } else {
@@ -163,26 +137,25 @@ export class QueueSet {
     return undefined;
   }
 
-  /** Takes a waiting request out of its queue. */
-  cancel(request: FlowRequest): void {
-    const { queue } = request;
-    const place = queue?.waiting.indexOf(request) ?? -1;
-    if (queue === undefined || place < 0) return;
+  /** Takes a waiting request out of its queue, and returns the time (monotonic ms). */
+  cancel(request: QueuedRequest): number {
     const now = this.advance();
-    queue.waiting.splice(place, 1);
+    const queue = request.queue as Queue;
+    queue.waiting.splice(queue.waiting.indexOf(request), 1);
     this.#dequeued(request, queue);
     this.#dispatch(now);
+    return now;
   }
 
   /**
    * Ends a request that has started, and returns the time (monotonic ms). Its final seats are free only after the extra
    * time of its work.
    */
-  finish(request: FlowRequest): number {
+  finish(request: QueuedRequest): number {
     const now = this.advance();
     const { queue, started = now, work, seats } = request;
     const { initialSeats, finalSeats, extraMs } = work;
-    this.#executing.delete(request);
+    this.executing.delete(request);
     if (queue !== undefined) {
       queue.nextDispatchR += ((now - started) / 1_000 - estimatedSeconds) * initialSeats;
       queue.initialSeats -= initialSeats;
@@ -196,43 +169,46 @@ export class QueueSet {
   }
 
   #release(now: number, queue: Queue | undefined, seats: number, requests = 0): void {
-    this.#seatsInUse -= seats;
+    this.seatsInUse -= seats;
     if (queue !== undefined) {
       queue.seatsInUse -= seats;
       queue.executing -= requests;
       this.#settle(queue, requests);
     }
-    if (this.#waiting > 0) this.#dispatch(now);
+    if (this.waiting > 0) this.#dispatch(now);
   }
 
   /** After one of its requests has ended or left: an idle queue does not count as active. */
   #settle(queue: Queue, requests: number): void {
     if (queue.waiting.length > 0 || queue.executing > 0) return;
     if (requests > 0) this.#active--;
-    if (queue.seatsInUse > 0 || this.#queues.size <= maxRemembered) return;
-    this.#queues.delete(queue.index);
+    if (queue.seatsInUse > 0 || this.queues.size <= maxRemembered) return;
+    this.queues.delete(queue.index);
     this.#hands.clear();
   }
 
   /** Advances the virtual time, and returns the time (monotonic ms). Precedes every change: the usage counts the state until now. */
   advance(): number {
     const now = this.#clock.monotonic();
-    this.#usage.elapse(now, this.#seatsInUse, this.#waitingSeats, this.#executing.size, this.#waiting);
+    this.#usage.elapse(now, this.seatsInUse, this.#waitingSeats, this.executing.size, this.waiting);
     if (this.#active > 0) {
-      this.#currentR += (((now - this.#computed) / 1_000) * this.#seatsInUse) / this.#active;
+      this.currentR += (((now - this.#computed) / 1_000) * this.seatsInUse) / this.#active;
     }
     this.#computed = now;
     return now;
   }
 
   /** The queue of the flow's hand with the least waiting work. */
-  #chooseQueue({ schema, distinguisher }: FlowRequest, { queues, handSize }: Queuing): Queue {
+  #chooseQueue(request: QueuedRequest, { queues, handSize }: Queuing): Queue {
     if (queues === 1) return this.#queue(0);
-    const hand = this.#hands.get(schema)?.get(distinguisher) ?? this.#dealHand(schema, distinguisher, queues, handSize);
+    const { name } = request.schema;
+    const distinguisher = distinguisherOf(request.schema, request.attributes);
+    request.distinguisher = distinguisher;
+    const hand = this.#hands.get(name)?.get(distinguisher) ?? this.#dealHand(name, distinguisher, queues, handSize);
     // Among equal queues each is first in turn.
     const offset = this.#entered++ % handSize;
     let best = hand[offset] as Queue;
-    if (this.#waiting === 0) return best;
+    if (this.waiting === 0) return best;
     for (let i = 1; i < handSize; i++) {
       const queue = hand[(offset + i) % handSize] as Queue;
       if (queue.waitingWork < best.waitingWork) best = queue;
@@ -252,43 +228,43 @@ export class QueueSet {
   }
 
   #queue(index: number): Queue {
-    let queue = this.#queues.get(index);
+    let queue = this.queues.get(index);
     if (queue === undefined) {
       queue = new Queue(index);
-      this.#queues.set(index, queue);
+      this.queues.set(index, queue);
     }
     return queue;
   }
 
   /** Starts a request that need not wait. */
-  #startAtOnce(request: FlowRequest, queue: Queue, now: number): void {
+  #startAtOnce(request: QueuedRequest, queue: Queue, now: number): void {
     request.queue = queue;
     if (queue.executing === 0) this.#activate(queue);
     this.#startFrom(queue, request, now);
   }
 
   #activate(queue: Queue): void {
-    queue.nextDispatchR = Math.max(queue.nextDispatchR, this.#currentR - idleCredit);
+    queue.nextDispatchR = Math.max(queue.nextDispatchR, this.currentR - idleCredit);
     this.#active++;
   }
 
-  #enqueue(request: FlowRequest, queue: Queue): void {
+  #enqueue(request: QueuedRequest, queue: Queue): void {
     request.queue = queue;
-    request.earliestR = this.#currentR - idleCredit;
+    request.earliestR = this.currentR - idleCredit;
     if (queue.waiting.length === 0) {
       if (queue.executing === 0) this.#activate(queue);
       this.#due.add(queue);
     }
     queue.waiting.push(request);
     queue.waitingWork += totalWork(request);
-    this.#waiting++;
+    this.waiting++;
     this.#waitingSeats += request.seats;
     boundDispatch(queue);
   }
 
   /** Counts a request that has left its queue. */
-  #dequeued(request: FlowRequest, queue: Queue): void {
-    this.#waiting--;
+  #dequeued(request: QueuedRequest, queue: Queue): void {
+    this.waiting--;
     this.#waitingSeats -= request.seats;
     // Without rounding errors where nothing waits.
     queue.waitingWork = queue.waiting.length === 0 ? 0 : queue.waitingWork - totalWork(request);
@@ -298,21 +274,22 @@ export class QueueSet {
   }
 
   #dispatch(now: number): void {
-    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+    while (this.waiting > 0 && this.seatsInUse < this.limit) {
       const queue = this.#nextQueue(now);
-      const request = queue.waiting[0] as FlowRequest;
+      const request = queue.waiting[0] as QueuedRequest;
       // Narrower requests of other queues do not overtake it, or a wide one would never start.
       if (!this.#fits(request)) return;
       queue.waiting.shift();
       request.started = now;
       this.#dequeued(request, queue);
       this.#startFrom(queue, request, now);
+      request.onStart(now);
     }
   }
 
-  #startFrom(queue: Queue, request: FlowRequest, now: number): void {
+  #startFrom(queue: Queue, request: QueuedRequest, now: number): void {
     const { seats, work } = request;
-    this.dispatchR = this.#currentR;
+    this.dispatchR = this.currentR;
     this.latestS = queue.nextDispatchR;
     queue.nextDispatchR += totalWork(request);
     boundDispatch(queue);
@@ -328,7 +305,7 @@ export class QueueSet {
     let next: Queue | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const queue of this.#due) {
-      const finish = queue.nextDispatchR + excess(queue, now) + totalWork(queue.waiting[0] as FlowRequest);
+      const finish = queue.nextDispatchR + excess(queue, now) + totalWork(queue.waiting[0] as QueuedRequest);
       if (next !== undefined && finish >= least) continue;
       next = queue;
       least = finish;
@@ -337,23 +314,22 @@ export class QueueSet {
   }
 
   /** A request that is wider than the level starts when nothing else has a seat. */
-  #fits({ seats }: FlowRequest): boolean {
-    if (this.#seatsInUse + seats <= this.#limit) return true;
-    return seats > this.#limit && this.#executing.size === 0 && this.#seatsInUse === 0;
+  #fits({ seats }: QueuedRequest): boolean {
+    if (this.seatsInUse + seats <= this.limit) return true;
+    return seats > this.limit && this.executing.size === 0 && this.seatsInUse === 0;
   }
 
   /** Whether a request starts on an extra seat. */
-  #mayExceed({ seats }: FlowRequest, queue: Queue): boolean {
+  #mayExceed({ seats }: QueuedRequest, queue: Queue): boolean {
     const isIdle = queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0;
-    const fits = seats === 1 && this.#seatsInUse < this.#limit + Math.floor(extraPart * this.#limit);
-    return isIdle && fits && queue.nextDispatchR <= this.#currentR;
+    const fits = seats === 1 && this.seatsInUse < this.limit + Math.floor(extraPart * this.limit);
+    return isIdle && fits && queue.nextDispatchR <= this.currentR;
   }
 
-  #start(request: FlowRequest, now: number): void {
+  #start(request: QueuedRequest, now: number): void {
     request.started = now;
-    this.#seatsInUse += request.seats;
-    this.#executing.add(request);
-    request.onStart?.();
+    this.seatsInUse += request.seats;
+    this.executing.add(request);
   }
 }
 

@@ -1,40 +1,31 @@
 /** Requests in a queue, and how much of the level they use. */
-import type { FlowAttributes } from './classify.ts';
+import type { FlowAttributes, Schema } from './classify.ts';
 import type { Work } from './work.ts';
 
-/** A request that has entered a queue set. */
-export class FlowRequest {
-  /** The name of its flow schema. */
-  readonly schema: string;
-  /** What tells its flow from the others of the schema. */
-  readonly distinguisher: string;
+/** A request in the queue set of its level. */
+export interface QueuedRequest {
+  readonly schema: Pick<Schema, 'name' | 'distinguisher'>;
   readonly attributes: FlowAttributes;
   readonly work: Work;
   /** The seats that it takes: the most that it has at any time. */
   readonly seats: number;
-  /** Called when it starts after it has waited. */
-  onStart: (() => void) | undefined;
+  /** What tells its flow from the others of the schema, where its level has several queues. */
+  distinguisher: string;
   /** When it entered, and when it started (monotonic ms); undefined: it waits. */
-  entered = 0;
+  entered: number;
   started: number | undefined;
   /** Its queue, and the earliest virtual time at which it may start there (seat seconds). */
   queue: Queue | undefined;
-  earliestR = 0;
-
-  constructor(schema: string, distinguisher: string, attributes: FlowAttributes, work: Work) {
-    this.schema = schema;
-    this.distinguisher = distinguisher;
-    this.attributes = attributes;
-    this.work = work;
-    this.seats = Math.max(work.initialSeats, work.finalSeats);
-  }
+  earliestR: number;
+  /** It has left its queue, and starts now (monotonic ms). */
+  onStart(now: number): void;
 }
 
 /** A queue of requests. */
 export class Queue {
   readonly index: number;
   /** In the order of their arrival. */
-  readonly waiting: FlowRequest[] = [];
+  readonly waiting: QueuedRequest[] = [];
   executing = 0;
   seatsInUse = 0;
   /** The virtual time at which its next request starts, if those that execute take as long as estimated (seat seconds). */
@@ -54,7 +45,7 @@ export class Queue {
 export const estimatedSeconds = 0.003;
 
 /** The estimated work of a request (seat seconds). */
-export const totalWork = ({ work: { initialSeats, finalSeats, extraMs } }: FlowRequest): number =>
+export const totalWork = ({ work: { initialSeats, finalSeats, extraMs } }: QueuedRequest): number =>
   initialSeats * estimatedSeconds + (finalSeats * extraMs) / 1_000;
 
 /** The work of the requests that execute beyond its estimate (seat seconds): long ones are charged before their end. */

@@ -1,7 +1,9 @@
 import type { AuditContext } from '../audit/index.ts';
+import type { FlowRequest } from '../fairness/index.ts';
 import {
   accessDenied,
   type Clock,
+  type Names,
   Stage,
   Stages,
   StatusError,
@@ -33,18 +35,18 @@ import { Overload, overloadAnswer } from './overload.ts';
 import { isLongRunning } from './relay/aggregated.ts';
 import { relayAt } from './relay/relay-at.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
-import { createSeats, type Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { aggregation, auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
+  const { aggregation, auditor, authorize, clock, flowControl, metrics, names, random, registry, nonResource, tracer } =
+    options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const serving = createServing(options);
   const verbs = createVerbs(serving);
-  const findSeat = createSeats(options);
+  const seatHeaders = seatHeaderNames(names);
   const conclude = createConclusion(options);
 
   return async (request) => {
@@ -59,7 +61,7 @@ export function createHandler(options: HandlerOptions): Handler {
       warnings.add(text);
     };
     let audit: AuditContext | undefined;
-    let seat: Seat | undefined;
+    let seats: FlowRequest | undefined;
     let reservation: Reservation | undefined;
     let response: ApiResponse;
     try {
@@ -93,9 +95,10 @@ export function createHandler(options: HandlerOptions): Handler {
       // Wait for a seat, which a proxied request does not take, and limit the requests in flight. A mutating request has
       // both once its body has arrived.
       const flowClass = relay === undefined ? flowClassOf(info, resource) : 'proxied';
-      const hasSeat = relay === undefined ? flowClass !== 'proxied' : !isLongRunning(request, info);
-      seat = hasSeat ? findSeat({ request, info, resource, attributes }) : undefined;
-      reservation = new Reservation(metrics.inFlight, user, { flowClass, seat, turns, stages });
+      const needsSeats = relay === undefined ? flowClass !== 'proxied' : !isLongRunning(request, info);
+      seats = needsSeats ? flowControl?.classify(attributes) : undefined;
+      const arrival = { request, info, resource, flowClass, seats, turns, stages };
+      reservation = new Reservation(metrics.inFlight, user, arrival);
       if (flowClass === 'mutating' && path !== undefined) reservation.check();
       else {
         const entering = reservation.enter();
@@ -133,10 +136,10 @@ export function createHandler(options: HandlerOptions): Handler {
     }
     const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
     if (recording !== undefined) await recording;
-    response = withAuditId(response, id, seat);
+    response = withOwnHeaders(response, id, seats, seatHeaders);
     if (warnings !== undefined) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
-    reservation?.leaveSeat();
+    reservation?.leaveSeats();
     stages.enter(Stage.response);
     return deliver(request, response, { reservation, user: progress.user }, (size, error) => {
       reservation?.release();
@@ -171,14 +174,33 @@ function auditIdOf({ headers }: ApiRequest, random: HandlerOptions['random']): s
   return id !== undefined && auditIdForm.test(id) ? id : random.uuid();
 }
 
-/** Adds the Audit-ID and the headers of the seat, except to the response of a kubelet to an upgrade. */
-function withAuditId(response: ApiResponse, id: string, seat: Seat | undefined): ApiResponse {
+/** The headers of the UIDs of the flow schema and the priority level. */
+interface SeatHeaders {
+  readonly schema: string;
+  readonly level: string;
+}
+
+function seatHeaderNames({ flowControlHeader }: Names): SeatHeaders {
+  const start = flowControlHeader.toLowerCase();
+  return { schema: `${start}flowschema-uid`, level: `${start}prioritylevel-uid` };
+}
+
+/** Adds the Audit-ID and the headers of the seats, except to the response of a kubelet to an upgrade. */
+function withOwnHeaders(
+  response: ApiResponse,
+  id: string,
+  seats: FlowRequest | undefined,
+  { schema, level }: SeatHeaders,
+): ApiResponse {
   if (response.tunnel !== undefined) return response;
   // Several objects spread into one would have a hidden class of its own in V8 for each response.
   const headers: { [name: string]: string | readonly string[] } = {};
   for (const name in response.headers) headers[name] = response.headers[name] as string;
   headers['audit-id'] = id;
-  for (const name in seat?.headers) headers[name] = seat.headers[name] as string;
+  if (seats !== undefined) {
+    headers[schema] = seats.schema.uid;
+    headers[level] = seats.level.configuration.uid;
+  }
   return { ...response, headers };
 }
 

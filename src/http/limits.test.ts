@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FlowRequest } from '../fairness/index.ts';
 import { handLoop, step, stepsInSlice } from '../meta/testing/hand-loop.ts';
 import { createInFlight, FairLimit, Reservation } from './limits.ts';
+import { identify } from './request-info.ts';
+import type { ApiRequest } from './types.ts';
 
 /** Takes one after the other until one is refused. Returns the number of those taken. */
 function takeAll(limit: FairLimit, key: string, exempt = false): number {
@@ -81,16 +84,19 @@ describe('requests that start together after a wait for seats', () => {
     const loop = handLoop();
     const stages = { waitFor: <T>(work: Promise<T>) => work };
     const starts: (() => void)[] = [];
-    const seat = { headers: {}, take: () => new Promise<void>((start) => starts.push(start)), release: () => {} };
+    const seats = {
+      attributes: {},
+      started: undefined,
+      take: () => undefined,
+      wait: () => new Promise<undefined>((start) => starts.push(() => start(undefined))),
+    } as unknown as FlowRequest;
+    const request = { whenOver() {} } as unknown as ApiRequest;
+    const info = identify('GET', '/version');
     const begun: string[] = [];
     const begin = async (name: string) => {
-      const reserved = {
-        flowClass: 'readOnly',
-        seat,
-        turns: loop.scheduler.turns(name),
-        stages,
-      } as const;
-      await new Reservation(createInFlight(limits), { name, groups: [] }, reserved).enter();
+      const turns = loop.scheduler.turns(name);
+      const arrival = { request, info, resource: undefined, flowClass: 'readOnly', seats, turns, stages } as const;
+      await new Reservation(createInFlight(limits), { name, groups: [] }, arrival).enter();
       begun.push(name);
       loop.spend(step);
     };

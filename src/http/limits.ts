@@ -1,10 +1,11 @@
 /** The limits on what requests may take of the server at the same time. */
 import { systemMasters } from '../auth/index.ts';
+import type { FlowRequest } from '../fairness/index.ts';
 import type { Stages, Turns, User } from '../meta/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { Overload } from './overload.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { Seat } from './seat.ts';
+import { estimateWork, maxWaitMs } from './seat.ts';
 import type { ApiRequest } from './types.ts';
 
 /**
@@ -74,7 +75,7 @@ interface Waiter {
  */
 export class FairLimit {
   readonly limit: number;
-  #used = 0;
+  used = 0;
   /** How often an amount did not fit. */
   refusals = 0;
   readonly #amounts = new Map<string, number>();
@@ -83,10 +84,6 @@ export class FairLimit {
 
   constructor(limit: number) {
     this.limit = limit;
-  }
-
-  get used(): number {
-    return this.#used;
   }
 
   /** Takes an amount if it fits; `release` must follow. Otherwise counts a refusal. */
@@ -106,7 +103,7 @@ export class FairLimit {
   /** Releases an amount, which waiters may then take. */
   release(key: string, amount: number): void {
     const rest = (this.#amounts.get(key) ?? 0) - amount;
-    this.#used -= amount;
+    this.used -= amount;
     if (rest > 0) this.#amounts.set(key, rest);
     else this.#amounts.delete(key);
     if (this.#waiters.size > 0) this.#serveWaiters();
@@ -127,18 +124,18 @@ export class FairLimit {
   }
 
   #fits(key: string, amount: number, exempt: boolean): boolean {
-    const free = this.limit - this.#used;
+    const free = this.limit - this.used;
     return amount <= free && (exempt || (this.#amounts.get(key) ?? 0) + amount <= free);
   }
 
   /** Takes an amount whether it fits or not; `release` must follow. */
   take(key: string, amount: number): void {
-    this.#used += amount;
+    this.used += amount;
     this.#amounts.set(key, (this.#amounts.get(key) ?? 0) + amount);
   }
 
   #mayTake(key: string, { amount, exempt }: Waiter): boolean {
-    return this.#used === 0 || this.#fits(key, amount, exempt);
+    return this.used === 0 || this.#fits(key, amount, exempt);
   }
 
   #removeWaiter(key: string, waiter: Waiter): void {
@@ -165,67 +162,83 @@ const minBodyBytes = 16 * 1024;
 /** Responses from this size on are counted (bytes). */
 const minResponseBytes = 512 * 1024;
 
-/** What a request reserves. */
-interface Reserved {
+/** Calls back when the client disconnects, or has the whole response. Returns what ends that. */
+function whenGone(request: ApiRequest, listener: () => void): () => void {
+  // Its signal costs forty times as much, and thousands may wait.
+  if (request.whenOver !== undefined) {
+    request.whenOver(listener);
+    return () => {};
+  }
+  const { signal } = request;
+  signal.addEventListener('abort', listener);
+  if (signal.aborted) listener();
+  return () => signal.removeEventListener('abort', listener);
+}
+
+/** A request that reserves. */
+interface Arrival {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly resource: Resource | undefined;
   /** Undefined: the request is served at any load. */
   readonly flowClass: FlowClass | undefined;
-  /** Undefined: it needs none. */
-  readonly seat?: Seat | undefined;
+  /** Undefined: it needs no seats. */
+  readonly seats?: FlowRequest | undefined;
   readonly turns: Turns;
   readonly stages: Pick<Stages, 'waitFor'>;
 }
 
-/** The seat of one request, and the amounts of the limits that it has taken, until all are released at once. */
+/** The seats of one request, and the amounts of the limits that it has taken, until all are released at once. */
 export class Reservation {
   readonly #limits: InFlight['limits'];
   readonly #user: string;
   readonly #exempt: boolean;
-  /** Undefined: the request is served at any load. */
-  readonly #flowClass: FlowClass | undefined;
+  readonly #arrival: Arrival;
   /** Whether the request is counted in its flow class without being limited. */
   readonly #isUnlimited: boolean;
-  /** Undefined: it needs none. */
-  readonly #seat: Seat | undefined;
-  readonly #turns: Turns;
-  readonly #stages: Pick<Stages, 'waitFor'>;
   #requests = 0;
   #bodyBytes = 0;
   #selectorBytes = 0;
   #responseBytes = 0;
 
-  constructor({ limits }: InFlight, { name, groups }: User, { flowClass, seat, turns, stages }: Reserved) {
+  constructor({ limits }: InFlight, { name, groups }: User, arrival: Arrival) {
     this.#limits = limits;
     this.#user = name;
     this.#exempt = groups.includes(systemMasters);
-    this.#flowClass = flowClass;
-    this.#isUnlimited = this.#exempt && (flowClass === 'readOnly' || flowClass === 'mutating');
-    this.#seat = seat;
-    this.#turns = turns;
-    this.#stages = stages;
+    this.#arrival = arrival;
+    this.#isUnlimited = this.#exempt && (arrival.flowClass === 'readOnly' || arrival.flowClass === 'mutating');
   }
 
   /**
-   * Takes the seat of the request, at once or after a wait, and counts it in its flow class.
-   * @throws StatusError 429
+   * Takes the seats of the request, at once or after a wait, and counts it in its flow class.
+   * @throws Overload when the level refuses the request, or it has waited for a quarter of its timeout, or its flow class is full
    */
   enter(): Promise<void> | undefined {
-    const waiting = this.#seat?.take();
-    if (waiting !== undefined) return this.#enterAfter(waiting);
+    const { seats, info, resource } = this.#arrival;
+    if (seats !== undefined) {
+      if (seats.take(estimateWork(info, resource, seats)) !== undefined) throw new Overload();
+      if (seats.started === undefined) return this.#enterAfterWait(seats);
+    }
     this.#count();
     return undefined;
   }
 
-  /** A request that frees many seats starts many others: they go on one by one. */
-  async #enterAfter(waiting: Promise<void>): Promise<void> {
-    await this.#stages.waitFor(waiting);
-    await this.#turns.next();
+  async #enterAfterWait(seats: FlowRequest): Promise<void> {
+    const { request, info, turns, stages } = this.#arrival;
+    const waiting = seats.wait(maxWaitMs(info));
+    const stopListening = whenGone(request, () => seats.cancel());
+    const refusal = await stages.waitFor(waiting);
+    stopListening();
+    if (refusal !== undefined) throw new Overload();
+    // A request that frees many seats starts many others: they go on one by one.
+    await turns.next();
     this.#count();
   }
 
-  /** Gives the seat back: the response is ready. What is left of it goes behind the requests that have seats. */
-  leaveSeat(): void {
-    this.#seat?.release();
-    this.#turns.goBehind?.();
+  /** Gives the seats back: the response is ready. What is left of it goes behind the requests that have seats. */
+  leaveSeats(): void {
+    this.#arrival.seats?.release();
+    this.#arrival.turns.goBehind?.();
   }
 
   /**
@@ -233,14 +246,14 @@ export class Reservation {
    * @throws StatusError 429
    */
   check(): void {
-    const flowClass = this.#flowClass;
+    const { flowClass } = this.#arrival;
     if (flowClass === undefined || this.#isUnlimited) return;
     if (!this.#limits[flowClass].check(this.#user, 1, this.#exempt)) throw new Overload();
   }
 
   /** Counts the request in its flow class. */
   #count(): void {
-    const flowClass = this.#flowClass;
+    const { flowClass } = this.#arrival;
     if (flowClass === undefined) return;
     const limit = this.#limits[flowClass];
     if (this.#isUnlimited) limit.take(this.#user, 1);
@@ -305,9 +318,8 @@ export class Reservation {
 
   /** Must be called once, at the end of the request. */
   release(): void {
-    if (this.#flowClass !== undefined && this.#requests > 0) {
-      this.#limits[this.#flowClass].release(this.#user, this.#requests);
-    }
+    const { flowClass } = this.#arrival;
+    if (flowClass !== undefined && this.#requests > 0) this.#limits[flowClass].release(this.#user, this.#requests);
     if (this.#bodyBytes > 0) this.#limits.receiving.release(this.#user, this.#bodyBytes);
     if (this.#selectorBytes > 0) this.#limits.selectors.release(this.#user, this.#selectorBytes);
     if (this.#responseBytes > 0) this.#limits.responses.release(this.#user, this.#responseBytes);

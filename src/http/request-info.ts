@@ -76,12 +76,13 @@ export function identify(method: string, url: string): RequestInfo {
   if (parts[parts.length - 1] === '') parts.pop();
   const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
   // Discovery documents such as `/apis/apps/v1` and paths with empty segments are non-resource paths.
-  const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
+  const isResource = start > 0 && parts.length >= start + 2;
+  const watchPath = isResource && parts[start + 1] === 'watch' && parts.length > start + 2;
+  const resource = isResource ? identifyResource(parts, start, watchPath) : undefined;
   if (resource === undefined) {
     const verb = methods.has(method) ? method.toLowerCase() : '';
     return { path, query, verb, resource, watchPath: false, selectors: noSelectors, selectorLength: 0 };
   }
-  const watchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
   const verb = resourceVerb(method, query, resource, watchPath);
   if (query.size > 0 && selecting.has(verb)) {
     const labels = query.get('labelSelector') ?? '';
@@ -128,10 +129,8 @@ class SelectingRequest implements RequestInfo {
 }
 
 /** Undefined when a segment is empty; only those after a subresource may be. */
-function identifyResource(parts: readonly string[], start: number): ResourcePath | undefined {
-  let next = start + 1;
-  const watchPath = parts[next] === 'watch' && parts.length > next + 1;
-  if (watchPath) next += 1;
+function identifyResource(parts: readonly string[], start: number, watchPath: boolean): ResourcePath | undefined {
+  let next = watchPath ? start + 2 : start + 1;
   let namespace = '';
   if (parts[next] === 'namespaces' && parts.length > next + 1) {
     namespace = parts[next + 1] as string;

@@ -41,12 +41,10 @@ async function startServer(seats: number) {
   /** Takes all seats of the level, until the returned function is called. */
   const takeSeats = () => {
     const attributes = { user: { name: 'jane', groups: [] }, verb: 'get', resource: undefined, path: '/' };
-    const assignment = flowControl!.classify(attributes);
-    const { limit } = assignment.level.queueSet;
-    const work = { initialSeats: limit, finalSeats: 0, extraMs: 0 };
-    const request = flowControl!.enter(assignment, attributes, work, { started() {} });
-    if (typeof request === 'string') throw new Error(request);
-    return () => flowControl!.leave(assignment, request, false);
+    const request = flowControl!.classify(attributes);
+    const refusal = request.take({ initialSeats: request.level.queueSet.limit, finalSeats: 0, extraMs: 0 });
+    if (refusal !== undefined) throw new Error(refusal);
+    return () => request.release();
   };
   const level = () => flowControl!.levels.find(({ name }) => name === 'users')!;
   return { ...server, clock, takeSeats, level };
@@ -102,6 +100,28 @@ describe('a request', () => {
     expect(level().counts).toMatchObject({ timedOut: 4, rejected: 0 });
   });
 
+  it('is refused at its own deadline, whether others that came before or after have a later one', async () => {
+    const { send, clock, takeSeats, level } = await startServer(1);
+    const release = takeSeats();
+    const refused: string[] = [];
+    const begin = (query: string) =>
+      send('GET', `${configMaps}${query}`, asJane).then(({ status }) => void refused.push(`${query} ${status}`));
+    const all = [begin('?timeout=60s'), begin('?timeout=4s')];
+    await settled();
+    clock.set(clock.now() + 1_000);
+    await settled();
+    expect(refused).toEqual(['?timeout=4s 429']);
+    all.push(begin('?timeout=8s'));
+    await settled();
+    clock.set(clock.now() + 2_000);
+    await settled();
+    expect(refused).toEqual(['?timeout=4s 429', '?timeout=8s 429']);
+    release();
+    clock.set(clock.now() + 60_000);
+    await Promise.all(all);
+    expect([refused.at(-1), level().counts.timedOut, level().queueSet.idle]).toEqual(['?timeout=60s 200', 2, true]);
+  });
+
   it('is refused when its queue is full', async () => {
     const { send, takeSeats } = await startServer(1);
     const release = takeSeats();
@@ -123,6 +143,24 @@ describe('a request', () => {
     expect((await waiting).status).toBe(429);
     expect(level().queueSet.waiting).toBe(0);
     expect(level().counts.cancelled).toBe(1);
+  });
+
+  it('leaves its queue when its connection ends', async () => {
+    const { handler, takeSeats, level } = await startServer(1);
+    const release = takeSeats();
+    const ends: (() => void)[] = [];
+    const whenOver = (listener: () => void) => void ends.push(listener);
+    const waiting = handler({ ...requestOf('GET', configMaps, asJane), whenOver });
+    await settled();
+    for (const end of ends.splice(0)) end();
+    expect((await waiting).status).toBe(429);
+    expect([level().queueSet.waiting, level().counts.cancelled]).toEqual([0, 1]);
+    const served = handler({ ...requestOf('GET', configMaps, asJane), whenOver });
+    await settled();
+    release();
+    expect((await served).status).toBe(200);
+    for (const end of ends) end();
+    expect([level().queueSet.idle, level().counts.cancelled]).toEqual([true, 1]);
   });
 
   it('takes no seat of a write before its body has arrived', async () => {

@@ -57,6 +57,8 @@ interface Waiting {
  * hundred microseconds are ideal.
  */
 export class Scheduler {
+  /** The age of the next piece of work. */
+  ages = 0;
   readonly #loop: Loop;
   readonly #owners = new Map<string, Owner>();
   /** The owners with waiting work, but for the one whose work runs. */
@@ -70,7 +72,6 @@ export class Scheduler {
   /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
   #lastOwner = '';
   #turnsAlone = 0;
-  #ages = 0;
   #added = 0;
 
   constructor(loop: Loop) {
@@ -85,7 +86,12 @@ export class Scheduler {
   /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
     this.#note(owner);
-    return new WorkTurns(this, owner, this.nextAge());
+    return new WorkTurns(this, owner);
+  }
+
+  /** Resolves in a turn of the owner, behind all work that it has begun. */
+  nextBehind(owner: string): Promise<void> {
+    return this.wait(owner, this.ages++);
   }
 
   #note(owner: string): void {
@@ -93,10 +99,6 @@ export class Scheduler {
     if (owner === this.#lastOwner || owner === serverOwner) return;
     this.#lastOwner = owner;
     this.#turnsAlone = 0;
-  }
-
-  nextAge(): number {
-    return this.#ages++;
   }
 
   /** Whether long work must wait now. */
@@ -181,10 +183,10 @@ class WorkTurns implements Turns {
   readonly #scheduler: Scheduler;
   #age: number;
 
-  constructor(scheduler: Scheduler, owner: string, age: number) {
+  constructor(scheduler: Scheduler, owner: string) {
     this.#scheduler = scheduler;
     this.owner = owner;
-    this.#age = age;
+    this.#age = scheduler.ages++;
   }
 
   get over(): boolean {
@@ -196,7 +198,7 @@ class WorkTurns implements Turns {
   }
 
   goBehind(): void {
-    this.#age = this.#scheduler.nextAge();
+    this.#age = this.#scheduler.ages++;
   }
 }
 

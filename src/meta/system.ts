@@ -12,10 +12,10 @@ export const systemClock: Clock = {
   after: (ms, task) => {
     let timer: NodeJS.Timeout;
     const wait = (rest: number) => {
-      timer = setTimeout(
-        () => (rest > maxDelayMs ? wait(rest - maxDelayMs) : task()),
-        Math.min(rest, maxDelayMs),
-      ).unref();
+      timer =
+        rest <= maxDelayMs
+          ? setTimeout(task, rest).unref()
+          : setTimeout(() => wait(rest - maxDelayMs), maxDelayMs).unref();
     };
     wait(ms);
     return () => clearTimeout(timer);

@@ -15,7 +15,7 @@ export function relayAt(
   if (remote === undefined) return undefined;
   return (call) => {
     // A watch may take as long as the client wants, also before its response begins.
-    if (call.info.verb === 'watch') call.reservation.leaveSeat();
+    if (call.info.verb === 'watch') call.reservation.leaveSeats();
     return answer(call, remote);
   };
 }

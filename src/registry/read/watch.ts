@@ -1,7 +1,6 @@
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription, type WatchEvent } from '../../cache/index.ts';
 import { serverTurns, type Turns } from '../../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
-import { keyOf } from '../resource/target.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 import type { Registry, StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
 import { ConvertedStream } from './converted-stream.ts';
@@ -52,43 +51,32 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
     turns,
     initial === true && bookmarks ? cache.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
-    subscribe(registry, target, selection, exact ? revision : cache.revision, bookmarks, turns),
+    cache.subscribe({
+      after: exact ? revision : cache.revision,
+      namespace: selection.namespace,
+      name: selection.name,
+      field: selection.field,
+      matches: selection.matches,
+      costly: selection.cost >= costlyFrom,
+      bookmarkMs: bookmarks ? bookmarkMs : undefined,
+      bufferBytes: registry.watchBufferBytes,
+      turns,
+    }),
   );
   const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
   const end = () => stream.end();
   // The last bookmark has the revision of the store, or that of the cache when the store fails.
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
-  stream.endAfter(registry.clock.after(timeoutMs, over));
+  stream.stopTimer = registry.clock.after(timeoutMs, over);
   if (resource.format.custom?.webhook === undefined) return stream;
   return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
 }
 
-function subscribe(
-  registry: RegistryContext,
-  { resource }: Target,
-  selection: Selection,
-  after: number,
-  bookmarks: boolean,
-  turns: Turns,
-): Subscription {
-  const { namespace, name, field, matches, cost } = selection;
-  const narrow = keyOf(resource, selection) !== undefined || name !== '';
-  return resource.cache.subscribe({
-    after,
-    bufferBytes: registry.watchBufferBytes,
-    turns,
-    costly: cost >= costlyFrom,
-    ...(namespace === '' ? {} : { namespace }),
-    ...(narrow ? { name } : {}),
-    ...(field === undefined ? {} : { field }),
-    ...(matches === undefined ? {} : { matches }),
-    ...(bookmarks ? { bookmarkMs } : {}),
-  });
-}
-
 /** One watch: the initial events, the bookmark that ends them if requested, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
+  /** Stops the timer that ends it. */
+  stopTimer: (() => void) | undefined;
   readonly #initial: Iterator<CachedObject>;
   readonly #selection: Selection;
   readonly #turns: Turns;
@@ -96,7 +84,6 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   /** The revision of the cache; undefined without bookmarks. */
   readonly #progress: (() => number) | undefined;
   readonly #subscription: Subscription;
-  #cancel: (() => void) | undefined;
   #initialDone = false;
   #waiting = false;
   #ended = false;
@@ -119,10 +106,6 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#subscription = subscription;
   }
 
-  endAfter(cancel: () => void): void {
-    this.#cancel = cancel;
-  }
-
   /** Ends the iteration after the timeout, with a last bookmark for a client that has all events. */
   end(): void {
     if (this.#waiting && this.#progress !== undefined) {
@@ -135,8 +118,8 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   close(): void {
     this.#ended = true;
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.stopTimer?.();
+    this.stopTimer = undefined;
     this.#subscription.close();
   }
 

@@ -61,12 +61,11 @@ interface Entry {
 
 /** What the APIServices register, by their names such as `v1.example.com`. */
 export class Registrations {
-  /** The number of group versions that other servers serve. */
-  remotes = 0;
   readonly #builtIn: ReadonlyMap<string, Priorities>;
   readonly #own: ReadonlySet<string>;
   readonly #entries = new Map<string, Entry>();
   #all: ReadonlyMap<string, Registration> | undefined;
+  #remotes = 0;
 
   /**
    * `builtIn`: the priorities of built-in group versions that have no APIService, by its name. `own`: the groups that no other
@@ -90,6 +89,11 @@ export class Registrations {
 
   get(name: string): Registration | undefined {
     return this.#entries.get(name)?.registration;
+  }
+
+  /** The number of group versions that other servers serve. */
+  get remotes(): number {
+    return this.#remotes;
   }
 
   /** Stores an APIService; undefined when it was deleted. Returns whether it must be checked now. */
@@ -121,7 +125,7 @@ export class Registrations {
 
   #put(name: string, after: Entry | undefined): void {
     const count = (entry: Entry | undefined) => (entry?.registration.remote === undefined ? 0 : 1);
-    this.remotes += count(after) - count(this.#entries.get(name));
+    this.#remotes += count(after) - count(this.#entries.get(name));
     if (after === undefined) this.#entries.delete(name);
     else this.#entries.set(name, after);
     this.#all = undefined;

@@ -57,8 +57,6 @@ interface Waiting {
  * hundred microseconds are ideal.
  */
 export class Scheduler {
-  /** The age of the next piece of work. */
-  ages = 0;
   readonly #loop: Loop;
   readonly #owners = new Map<string, Owner>();
   /** The owners with waiting work, but for the one whose work runs. */
@@ -72,6 +70,7 @@ export class Scheduler {
   /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
   #lastOwner = '';
   #turnsAlone = 0;
+  #ages = 0;
   #added = 0;
 
   constructor(loop: Loop) {
@@ -91,7 +90,12 @@ export class Scheduler {
 
   /** Resolves in a turn of the owner, behind all work that it has begun. */
   nextBehind(owner: string): Promise<void> {
-    return this.wait(owner, this.ages++);
+    return this.wait(owner, this.nextAge());
+  }
+
+  /** The age of a piece of work that begins now. */
+  nextAge(): number {
+    return this.#ages++;
   }
 
   #note(owner: string): void {
@@ -186,7 +190,7 @@ class WorkTurns implements Turns {
   constructor(scheduler: Scheduler, owner: string) {
     this.#scheduler = scheduler;
     this.owner = owner;
-    this.#age = scheduler.ages++;
+    this.#age = scheduler.nextAge();
   }
 
   get over(): boolean {
@@ -198,7 +202,7 @@ class WorkTurns implements Turns {
   }
 
   goBehind(): void {
-    this.#age = this.#scheduler.ages++;
+    this.#age = this.#scheduler.nextAge();
   }
 }
 

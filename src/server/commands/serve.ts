@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
 import { createServerIdentity } from '../cluster/server-identity.ts';
+import { collectWhenIdle } from '../idle-collection.ts';
 import { createLog } from '../observability/log.ts';
 import { systemRandom } from '../random.ts';
 import { type OrchServer, startServer } from '../server.ts';
@@ -51,6 +52,7 @@ async function start(settings: ProcessSettings, started: () => void): Promise<Or
     const { url, kubeconfigPath } = await server.listen();
     started();
     starting.end();
+    collectWhenIdle(systemClock);
     process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
 objects: ${describeStore(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}

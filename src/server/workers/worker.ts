@@ -1,8 +1,10 @@
 // The entry of a worker process, see ./workers.ts.
 import { Socket } from 'node:net';
 import { openLinkedStore, RevisionBoard } from '../../store/index.ts';
+import { systemClock } from '../clock.ts';
 import { logFailures } from '../commands/run-until-signal.ts';
 import { type Log, silentLog } from '../dependencies.ts';
+import { collectWhenIdle } from '../idle-collection.ts';
 import { createLog } from '../observability/log.ts';
 import { CallChannel } from './call-channel.ts';
 import {
@@ -60,6 +62,7 @@ async function start({ settings, identity, hasBoard }: WorkerStart): Promise<voi
     owner: ownerOver(channel),
     setLogLevels: (text) => void channel.call('setLogLevels', text),
   });
+  collectWhenIdle(systemClock);
 }
 
 function take(socket: Socket): void {

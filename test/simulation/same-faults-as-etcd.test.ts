@@ -31,8 +31,8 @@ async function resultOf(request: Promise<unknown>): Promise<string> {
     await request;
     return 'succeeds';
   } catch (error) {
-    const { code, reason = '', cause } = error as { code?: unknown; reason?: string; cause?: { code?: unknown } };
-    return `${code ?? cause?.code} ${reason}`.trim();
+    const { code, reason = '', cause } = error as { code?: number; reason?: string; cause?: { code?: string } };
+    return `${code ?? cause?.code ?? 'an error'} ${reason}`.trim();
   }
 }
 

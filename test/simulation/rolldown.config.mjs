@@ -9,7 +9,12 @@ const defect = JSON.parse(readFileSync('test/simulation/defects.json', 'utf8'))[
 if (name !== undefined && defect === undefined) throw new Error(`no defect is called ${name}`);
 
 export default defineConfig({
-  input: 'test/simulation/main.ts',
+  // The command, and what a printed program imports.
+  input: {
+    main: 'test/simulation/main.ts',
+    testing: 'src/server/harness/index.ts',
+    worlds: 'test/simulation/worlds.ts',
+  },
   platform: 'node',
   external: Object.keys({ ...dependencies, ...optionalDependencies }),
   plugins: [

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runWorld } from '../../src/server/harness/simulation/simulate.ts';
@@ -52,22 +52,45 @@ const defects = JSON.parse(readFileSync(join(root, 'test/simulation/defects.json
   readonly [name: string]: Defect;
 };
 
-it.each(['cache-reads-are-one-behind', 'collector-keeps-the-finalizer-of-orphans'])(
-  'The defect %s of the sources is found by its seed',
-  { timeout: 120_000 },
-  (name) => {
-    const { seed, world = 'store' } = defects[name] as Defect;
-    const node = (args: readonly string[]) =>
-      spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env: { ...process.env, DEFECT: name } });
-    const config = 'test/simulation/rolldown.config.mjs';
-    expect(node(['node_modules/rolldown/bin/cli.mjs', '--config', config, '--logLevel', 'warn']).status).toBe(0);
-    const folder = `dist/simulation-${name}`;
-    const run = node([`${folder}/main.js`, '--find', `--first=${seed}`, '--seeds=1', `--world=${world}`]);
-    rmSync(join(root, folder), { recursive: true });
-    expect(run.stdout).toMatch(new RegExp(`^${seed} `));
-    expect(run.status).toBe(1);
-  },
-);
+/** Runs a Node program in the root of the project. */
+const node = (args: readonly string[], environment: { readonly [name: string]: string } = {}) =>
+  spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env: { ...process.env, ...environment } });
+
+/** Bundles the worlds with a defect of the sources. Returns the folder, which the caller removes. */
+function bundle(defect: string): string {
+  const args = ['node_modules/rolldown/bin/cli.mjs', '--config', 'test/simulation/rolldown.config.mjs'];
+  expect(node([...args, '--logLevel', 'warn'], { DEFECT: defect }).status).toBe(0);
+  return join(root, `dist/simulation-${defect}`);
+}
+
+it('A defect of the sources is found by its seed', { timeout: 120_000 }, () => {
+  const name = 'collector-keeps-the-finalizer-of-orphans';
+  const { seed, world = 'store' } = defects[name] as Defect;
+  const folder = bundle(name);
+  const run = node([`${folder}/main.js`, '--find', `--first=${seed}`, '--seeds=1', `--world=${world}`]);
+  rmSync(folder, { recursive: true });
+  expect(run.stdout).toMatch(new RegExp(`^${seed} `));
+  expect(run.status).toBe(1);
+});
+
+it('A failing seed ends the command with 1, and the program that it prints fails again', { timeout: 240_000 }, () => {
+  const name = 'cache-reads-are-one-behind';
+  const { seed } = defects[name] as Defect;
+  const folder = bundle(name);
+  const run = node([`${folder}/main.js`, `--first=${seed}`, '--seeds=1', '--world=store']);
+  expect(run.status, run.stderr).toBe(1);
+  const [, rule = '', program = ''] =
+    /after \d+ ms: ([^:]+): .*?To repeat it:\s+(await simulate\(.*?^\}\);$)/ms.exec(run.stdout) ?? [];
+  expect(program).toContain('operations:');
+  // Pasted into a program of its own.
+  const imports = `import { simulate } from './testing.js';\nimport { worldOf } from './worlds.js';\n`;
+  writeFileSync(join(folder, 'pasted.mjs'), `${imports}const world = worldOf(${seed}, 'store');\n${program}\n`);
+  const again = node([join(folder, 'pasted.mjs')]);
+  rmSync(folder, { recursive: true });
+  expect(again.status).toBe(1);
+  expect(again.stderr).toContain(`SimulationError: seed ${seed}, after`);
+  expect(again.stderr).toContain(`: ${rule}: `);
+});
 
 it('Every defect of defects.json is in one place of the sources', () => {
   const misplaced = Object.entries(defects).filter(

@@ -202,7 +202,7 @@ function requestOf(info: RequestInfo, { body, headers }: ClientRequest): Request
   if (resource === undefined) return undefined;
   const text = query.get('resourceVersion');
   const version = text === null || text === '' ? {} : { version: Number(text) };
-  const key = (name: string) => `${formatGroupResource(resource)}/${resource.namespace}/${name}`;
+  const key = (name: string) => `${formatGroupResource(resource)}/${namespaceOf(resource)}/${name}`;
   if (verb === 'get') return { verb, key: key(resource.name), ...version };
   if (verb === 'list') {
     const selection = selectionOf(info);
@@ -225,6 +225,10 @@ function requestOf(info: RequestInfo, { body, headers }: ClientRequest): Request
   return { verb: headers['content-type']?.includes('apply') === true ? 'apply' : 'patch', key: key(name), ...fields };
 }
 
+/** The namespace that the object is in. In the path of a namespace it is the namespace itself. */
+const namespaceOf = ({ group, resource, namespace }: NonNullable<RequestInfo['resource']>): string =>
+  group === '' && resource === 'namespaces' ? '' : namespace;
+
 const baseOf = (version: string | undefined) =>
   version === undefined || version === '' ? {} : { base: Number(version) };
 
@@ -245,7 +249,8 @@ function selectionOf({ resource, selectors }: RequestInfo): Selection | undefine
   const { labelSelector, fieldSelector } = selectors;
   const [labels, fields] = [labelSelector?.selector, fieldSelector?.selector];
   if (fields?.terms.some(({ field }) => !commonFields.has(field)) === true) return undefined;
-  const { namespace, name } = resource;
+  const { name } = resource;
+  const namespace = namespaceOf(resource);
   return {
     resource: formatGroupResource(resource),
     ...(namespace === '' ? {} : { namespace }),

@@ -15,6 +15,9 @@ interface Task {
 /** Turns without any progress of time after which the simulation fails: something waits for what never comes. */
 const maxTurnsAtOnce = 1_000_000;
 
+/** The number of tasks in one turn of the real event loop, which has a price of its own: it asks the system for events. */
+const tasksPerTurn = 64;
+
 /** The most tasks that run after the end. */
 const maxDrained = 10_000;
 
@@ -84,22 +87,31 @@ export class VirtualLoop implements Clock {
         },
       );
       const until = realTime() + realMs;
-      let turns = 0;
-      const turn = () => {
-        if (settle !== undefined) return this.#drain(settle);
-        const late = ++turns % 1024 === 0 && realTime() > until;
-        if (late) this.fail(new Error(`the simulation takes more than ${realMs} ms of real time`));
+      let ended = false;
+      const end = (done: () => void) => {
+        ended = true;
+        this.#drain(done);
+      };
+      const step = () => {
+        if (ended) return;
+        if (settle !== undefined) return end(settle);
         try {
           if (this.#failure === undefined) this.#runNext();
         } catch (error) {
           this.fail(error);
         }
         const failure = this.#failure;
-        if (failure !== undefined) return this.#drain(() => reject(failure.error as Error));
-        nextRealTurn(turn);
+        if (failure !== undefined) end(() => reject(failure.error as Error));
       };
-      // Microtasks and ticks run to their end between two turns of the real loop.
-      nextRealTurn(turn);
+      const turn = () => {
+        if (realTime() > until) this.fail(new Error(`the simulation takes more than ${realMs} ms of real time`));
+        // Microtasks and ticks run to their end between two immediates, also between those of one turn.
+        for (let i = 0; i < tasksPerTurn; i++) nextRealTurn(step);
+        nextRealTurn(() => {
+          if (!ended) turn();
+        });
+      };
+      turn();
     });
   }
 

@@ -44,6 +44,24 @@ it('Tokens of service accounts are issued and reviewed, the same in every run', 
   expect(tokens.slice(2)).toEqual(tokens.slice(0, 2));
 });
 
+it('Reads and watches of namespaces are compared with the stored namespaces', async () => {
+  const namespaces = { apiVersion: 'v1', resource: 'namespaces' };
+  const world = smallWorld({
+    operations: {
+      read: async ({ client }) => {
+        const { metadata } = await client.get<ApiObject>({ ...namespaces, name: 'default' });
+        await client.patch<ApiObject>({ ...namespaces, name: 'default' }, 'merge', {
+          metadata: { labels: { a: 'b' } },
+        });
+        const { resourceVersion = '' } = metadata;
+        const selection = { resourceVersion, fieldSelector: 'metadata.name=default' };
+        for await (const { type } of await client.watch(namespaces, selection)) if (type === 'MODIFIED') break;
+      },
+    },
+  });
+  expect((await runWorld(1, world)).failures).toEqual([]);
+});
+
 it('A property at rest may take longer to hold than operations may take to end', async () => {
   const rest = (until: number) =>
     runWorld(

@@ -26,6 +26,19 @@ describe('times', () => {
     expect(canonicalTime(text)).toBe(canonical);
   });
 
+  it('the last days of every month are in stored form, and days that do not exist are refused', () => {
+    for (const year of [2023, 2024]) {
+      for (let month = 1; month <= 12; month++) {
+        const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+        for (let day = 28; day <= 32; day++) {
+          const text = `${year}-${String(month).padStart(2, '0')}-${day}T00:00:00Z`;
+          if (day <= days) expect(canonicalTime(text)).toBe(text);
+          else expect(() => canonicalTime(text)).toThrow('day out of range');
+        }
+      }
+    }
+  });
+
   it('keeps six decimals of a MicroTime', () => {
     expect(canonicalTime('2024-01-01T02:00:00.123456+02:00', true)).toBe('2024-01-01T00:00:00.123456Z');
     expect(formatMicroTime(Date.UTC(2024, 0, 1, 0, 0, 0, 7))).toBe('2024-01-01T00:00:00.007000Z');

@@ -34,7 +34,7 @@ import {
   versionOf,
 } from '../resource/target.ts';
 import type { Target } from '../types.ts';
-import { setManagedFields, withManagedFields } from './candidate/content.ts';
+import { equalBut, setManagedFields, withManagedFields } from './candidate/content.ts';
 import type { Conversions } from './conversions.ts';
 import type { Candidate, WriteRequest } from './write-request.ts';
 
@@ -194,8 +194,10 @@ function* setsManagedFields({ metadata: { managedFields } }: ApiObject, old: Api
   return managedFields !== undefined && !(yield* equalInSteps(managedFields, old.metadata.managedFields));
 }
 
-const sameButManagedFields = (object: ApiObject, old: ApiObject): Steps<boolean> =>
-  equalInSteps(withManagedFields(object, undefined), withManagedFields(old, undefined));
+function* sameButManagedFields(object: ApiObject, old: ApiObject): Steps<boolean> {
+  if (!(yield* equalBut(object, old, ['metadata']))) return false;
+  return yield* equalBut(object.metadata, old.metadata, ['managedFields']);
+}
 
 /**
  * Whether a write leaves the object unchanged. Managed fields that differ in their times alone count as unchanged, and are

@@ -4,7 +4,6 @@ import {
   type ApiObject,
   allErrors,
   atOnce,
-  equalInSteps,
   formatGroupResource,
   type Steps,
   statusError,
@@ -14,7 +13,7 @@ import { dropGated } from '../../schema/index.ts';
 import { partialWriteOf, projectionOf, requestKind, strategyOf } from '../resource/target.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { applyCandidate } from './candidate/apply.ts';
-import { replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
+import { equalBut, replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
 import { createCandidate } from './candidate/create.ts';
 import { deleteCandidate } from './candidate/delete.ts';
 import {
@@ -152,7 +151,7 @@ export function* completeObject(
   const partial = partialWriteOf(target);
   if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
   else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);
-  if (strategy.generation === true && (yield* isSpecChanged(object, old))) {
+  if (strategy.generation === true && !(yield* equalBut(object, old, outsideSpec))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
@@ -164,15 +163,7 @@ export function* completeObject(
     strategy.termination?.pending(object) !== true;
 }
 
-/** Whether two objects differ in more than metadata and status. */
-function* isSpecChanged(object: ApiObject, old: ApiObject): Steps<boolean> {
-  const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
-  for (const key of Object.keys(object)) {
-    if (!skipped(key) && !(yield* equalInSteps(object[key], old[key]))) return true;
-  }
-  for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
-  return false;
-}
+const outsideSpec = ['kind', 'apiVersion', 'metadata', 'status'];
 
 /**
  * Allocates the values that the candidate needs; nothing for a kind that needs none, and without allocators.

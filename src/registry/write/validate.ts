@@ -151,8 +151,8 @@ function findMetadataErrors(
   ];
 }
 
-const repeated = (errors: readonly FieldError[], times: number): FieldError[] =>
-  Array.from({ length: times }, () => errors).flat();
+const repeated = (errors: readonly FieldError[], times: number): readonly FieldError[] =>
+  errors.length === 0 ? errors : Array.from({ length: times }, () => errors).flat();
 
 function metadataChecksOf(target: Target): MetadataChecks {
   const partial = partialWriteOf(target);

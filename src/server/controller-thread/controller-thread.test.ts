@@ -14,14 +14,16 @@ const request = (url: string) => `parentPort.postMessage({ type: 'request', id: 
   headers: {}, subject: { commonName: 'system:test', organizations: ['a'] } });`;
 const stops = `parentPort.on('message', ({ type }) => type === 'stop' && parentPort.postMessage({ type: 'stopped' }));`;
 
-function setUp(body: string, holds = true) {
+type Body = Awaited<ReturnType<InProcessHandler>>['body'];
+
+function setUp(body: string, { holds = true, answer = (): Body => Buffer.from('text') } = {}) {
   const clock = new VirtualClock();
   const requests: unknown[] = [];
   const logged: string[] = [];
   const queues: string[] = [];
   const handler: InProcessHandler = ({ url, peer }) => {
     requests.push([url, peer.certificate]);
-    return Promise.resolve({ status: 200, headers: { A: 'b' }, body: Buffer.from('text') });
+    return Promise.resolve({ status: 200, headers: { A: 'b' }, body: answer() });
   };
   const log = (text: string) => void logged.push(text);
   const thread = new ControllerThread({
@@ -71,8 +73,71 @@ it('serves the requests of the thread as the user that they name', async () => {
   ]);
 });
 
+/** A body whose chunks are the events that have been added since the last one was read, as those of watches are. */
+function eventsOf() {
+  let events: string[] = [];
+  let wake = () => {};
+  const add = (...added: string[]) => {
+    events.push(...added);
+    wake();
+  };
+  async function* body() {
+    for (;;) {
+      if (events.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      const chunk = Buffer.from(events.join());
+      events = [];
+      yield chunk;
+    }
+  }
+  return { add, body };
+}
+
+const textsOf = (logged: readonly string[]) => logged.map((text) => (JSON.parse(text) as { text?: string }).text);
+
+it('passes the first event of a watch on at once, and those of the next 20 ms together', async () => {
+  const { add, body } = eventsOf();
+  const { clock, logged, until } = setUp(answers + stops + request('/api/v1/pods?watch=true'), { answer: body });
+  add('a');
+  await until(() => logged.length === 2);
+  add('b');
+  add('c');
+  await clock.advance(19, nextTurn);
+  expect(textsOf(logged)).toEqual([undefined, 'a']);
+  await clock.advance(1, nextTurn);
+  await until(() => logged.length === 3);
+  await clock.advance(20, nextTurn);
+  add('d');
+  await until(() => logged.length === 4);
+  expect(textsOf(logged)).toEqual([undefined, 'a', 'b,c', 'd']);
+});
+
+it('ends a cancelled watch at once', async () => {
+  let ended = false;
+  async function* watched() {
+    try {
+      for (;;) yield Buffer.from(await Promise.resolve('a'));
+    } finally {
+      ended = true;
+    }
+  }
+  const cancels = `parentPort.on('message', ({ type, id }) => type === 'chunk' && parentPort.postMessage({ type: 'cancel', id }));`;
+  const { until } = setUp(cancels + stops + request('/api/v1/pods?watch=true'), { answer: watched });
+  await until(() => ended);
+});
+
+it('does not delay other responses', async () => {
+  async function* chunks() {
+    yield Buffer.from('a');
+    await nextTurn();
+    yield Buffer.from('b');
+  }
+  const { logged, until } = setUp(answers + stops + request('/api/v1/pods?watchable=true'), { answer: chunks });
+  await until(() => logged.length === 4);
+  expect(textsOf(logged)).toEqual([undefined, 'a', 'b', undefined]);
+});
+
 it('refuses requests while the lease is not held', async () => {
-  const { requests, logged, until } = setUp(answers + stops + request('/api'), false);
+  const { requests, logged, until } = setUp(answers + stops + request('/api'), { holds: false });
   await until(() => logged.length === 1);
   expect(JSON.parse(logged[0] ?? '')).toEqual({ type: 'end', id: 1, error: 'the lease is not held' });
   expect(requests).toEqual([]);

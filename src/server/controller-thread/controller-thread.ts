@@ -25,6 +25,11 @@ const bundledEntry = new URL('./controller-worker.js', import.meta.url);
 
 /** Maximum number of unread chunks of a response. */
 const maxUnread = 16;
+/**
+ * The least time between two chunks of a watch (ms). Passing a chunk to the thread costs more than an event: events that
+ * arrive meanwhile share the next chunk.
+ */
+const watchPaceMs = 20;
 /** Initial and maximum delay before a thread restarts (ms). A run longer than the maximum resets the delay. */
 const firstRestartMs = 1_000;
 const lastRestartMs = 60_000;
@@ -187,21 +192,36 @@ export class ControllerThread {
       const transport = inProcessTransport(handler, { subject, background: true });
       const { body, ...head } = request;
       const response = await transport({ ...head, ...(body === undefined ? {} : { body }), signal });
+      const paceMs = isWatch(request.url) ? watchPaceMs : 0;
       this.#post({ type: 'response', id, status: response.status, headers: response.headers });
       for await (const chunk of response.body) {
         if (signal.aborted || this.#worker !== worker) break;
         const bytes = new Uint8Array(chunk);
         this.#post({ type: 'chunk', id, bytes }, [bytes.buffer]);
-        if (++served.unread < maxUnread) continue;
-        await new Promise<void>((resolve) => {
-          served.wake = resolve;
-        });
+        if (++served.unread >= maxUnread) {
+          await new Promise<void>((resolve) => {
+            served.wake = resolve;
+          });
+        }
+        if (paceMs > 0) await this.#pause(served, paceMs);
       }
       if (this.#worker === worker) this.#post({ type: 'end', id });
     } catch (error) {
       if (this.#worker === worker) this.#post({ type: 'end', id, error: packError(error) });
     }
     if (this.#served.get(id) === served) this.#served.delete(id);
+  }
+
+  /** Resolves after the time, or once the request is cancelled. */
+  #pause(served: ServedRequest, ms: number): Promise<void> {
+    if (served.stop.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(ms, resolve);
+      served.wake = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   /** Sends replaced certificates to the thread, before the response to its request. */
@@ -213,6 +233,8 @@ export class ControllerThread {
     this.#post({ type: 'certificates', certificates });
   }
 }
+
+const isWatch = (url: string): boolean => /[?&]watch=true(?:&|$)/.test(url);
 
 /** The metrics of the work queues in the thread. */
 class ThreadQueues {

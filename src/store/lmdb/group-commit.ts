@@ -4,6 +4,7 @@ import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
 import { failure, openedByOther } from './failure.ts';
+import { LastWrites } from './last-writes.ts';
 import type { Log } from './log.ts';
 import type { Payload } from './log-format.ts';
 import type { Reader } from './reader.ts';
@@ -56,6 +57,7 @@ export class GroupCommit {
   readonly #flushes: Flushes;
   readonly #waiting: Request[] = [];
   #state: State;
+  #lastWrites: LastWrites;
   #running: Promise<void> | undefined;
   /** Called when the tree has commits that were not published. */
   readonly #onUnpublished: () => void;
@@ -75,6 +77,7 @@ export class GroupCommit {
     this.#flushes = flushes;
     this.#onUnpublished = onUnpublished;
     this.#state = environment.state;
+    this.#lastWrites = new LastWrites(this.#state.latest);
   }
 
   /** The durable state after the requests that have been answered. */
@@ -119,11 +122,14 @@ export class GroupCommit {
   /** Decides and writes the requests. False, with nothing done, when LMDB has missed the last transaction. */
   async #attempt(requests: readonly Request[]): Promise<boolean> {
     const { tree } = this.#destination;
-    if (tree.isFailing || !this.#environment.sequence.isCurrent) await tree.settled();
+    const { sequence } = this.#environment;
+    if (tree.isFailing || !sequence.isCurrent) {
+      await tree.settled();
+      sequence.check();
+    }
     this.#follow();
-    this.#environment.sequence.check();
     const { openMs, keepMs } = this.#retention;
-    const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
+    const transaction = new Transaction(this.#environment, this.#reader, this.#lastWrites, this.#state, openMs());
     transaction.age(keepMs);
     const outcomes = requests.map(({ what }) => decide(transaction, what));
     // While the tree fails, even a group without changes is written, as a probe.
@@ -209,6 +215,7 @@ export class GroupCommit {
     const { latest, oldest } = this.#state;
     if (tree.isBehind || (tree.state.latest <= latest && tree.state.oldest <= oldest)) return;
     this.#state = tree.state;
+    this.#lastWrites = new LastWrites(this.#state.latest);
     if (tree.state.latest > latest) this.#onUnpublished();
   }
 }

@@ -3,6 +3,7 @@ import type { KeyCompare } from '../check.ts';
 import { firstSegment } from '../fan-out.ts';
 import { age } from '../history.ts';
 import { StoreError } from '../store.ts';
+import type { LastWrites } from './last-writes.ts';
 import type { Change } from './log-format.ts';
 import type { Reader } from './reader.ts';
 import {
@@ -44,8 +45,11 @@ export class Transaction {
   readonly #reader: Reader;
   readonly #before: State;
   readonly #records: { position: Position; record: Buffer }[] = [];
+  readonly #lastWrites: LastWrites;
   /** New pointers of keys. */
   readonly #heads = new Map<ByteString, Pointer>();
+  /** Pointers that have been read. */
+  readonly #stored = new Map<ByteString, Pointer | undefined>();
   /** The first segments of the keys that have been written. */
   readonly #segments = new Set<string>();
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
@@ -54,9 +58,10 @@ export class Transaction {
   #state: State;
 
   /** `openMs`: open time. */
-  constructor(tables: Tables, reader: Reader, state: State, openMs: number) {
+  constructor(tables: Tables, reader: Reader, lastWrites: LastWrites, state: State, openMs: number) {
     this.#tables = tables;
     this.#reader = reader;
+    this.#lastWrites = lastWrites;
     this.#before = state;
     this.#state = state;
     this.#openMs = openMs;
@@ -127,11 +132,17 @@ export class Transaction {
 
   /** Must be called once the batch is durable. */
   settle(): void {
-    for (const [key, pointer] of this.#heads) this.#reader.heads.settle(key, pointer);
+    for (const [key, pointer] of this.#heads) {
+      this.#reader.heads.settle(key, pointer);
+      this.#lastWrites.record(key, pointer.revision);
+    }
   }
 
   #head(key: ByteString): Pointer | undefined {
-    return this.#heads.get(key) ?? this.#reader.heads.get(key);
+    const written = this.#heads.get(key);
+    if (written !== undefined) return written;
+    if (!this.#stored.has(key)) this.#stored.set(key, this.#reader.heads.get(key));
+    return this.#stored.get(key);
   }
 
   /** Whether no key below the prefix has been written after the revision; deletions do not count. */
@@ -141,6 +152,7 @@ export class Transaction {
     if (segment === '' || this.#segments.has(segment)) {
       for (const [key, head] of this.#heads) if (key.startsWith(prefix) && isLater(head)) return false;
     }
+    if (this.#lastWrites.isUnwritten(prefix, after)) return true;
     for (let last: ByteString | undefined; ; ) {
       const heads = this.#reader.heads.range(prefix, last, headsAtOnce);
       if (heads.some(({ key, value }) => isLater(value) && !this.#heads.has(key))) return false;

@@ -1,9 +1,11 @@
 import {
   type ApiObject,
+  equalInSteps,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
   type ObjectMeta,
+  Pace,
   type Steps,
   setKey,
 } from '../../../meta/index.ts';
@@ -28,6 +30,21 @@ export function setManagedFields({ metadata }: ApiObject, managedFields: Json[] 
 export function withManagedFields(object: ApiObject, managedFields: Json[] | undefined): ApiObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } } as ApiObject;
+}
+
+/** Whether two objects have the same members, apart from those of the given names. */
+export function* equalBut(a: JsonObject, b: JsonObject, names: readonly string[]): Steps<boolean> {
+  const pace = new Pace();
+  const keys = Object.keys(a);
+  if (pace.over(keys.length)) yield;
+  for (const key of keys) {
+    if (pace.over()) yield;
+    if (names.includes(key)) continue;
+    if (!Object.hasOwn(b, key) || !(yield* equalInSteps(a[key], b[key]))) return false;
+  }
+  const others = Object.keys(b);
+  if (pace.over(2 * others.length)) yield;
+  return others.every((key) => Object.hasOwn(a, key) || names.includes(key));
 }
 
 /** Sets the defaults of a kind that depend on other fields. */

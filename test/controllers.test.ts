@@ -40,7 +40,9 @@ describe('orch controllers', () => {
   const holder = async () => (await server.request('GET', lease)).body.spec?.holderIdentity as string | undefined;
 
   it('run as their service accounts, until a signal', async () => {
-    const { child, output } = run('--use-service-account-credentials');
+    // All controllers at once keep a busy machine from renewing the lease in ten seconds.
+    const patient = ['--leader-elect-lease-duration=120s', '--leader-elect-renew-deadline=100s'];
+    const { child, output } = run('--use-service-account-credentials', ...patient);
     await expect.poll(() => statusOf('/api/v1/namespaces/default/serviceaccounts/default')).toBe(200);
     expect(await holder()).toMatch(/_[0-9a-f-]{36}$/);
     const view = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view';

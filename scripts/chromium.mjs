@@ -1,8 +1,8 @@
 // node scripts/chromium.mjs: prints the path of a Chromium for tests and pictures. That of the PATH is used where there is one;
 // else the one of Debian's packages is unpacked next to the project's packages, with the libraries that the system lacks.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, unpackedFolder, unpackPackages } from './debian-packages.mjs';
 
@@ -22,8 +22,11 @@ function unpack(path) {
   try {
     unpackPackages('chromium', { packages: ['chromium', 'fonts-dejavu-core'], withDependencies: true });
     const root = unpackedFolder('chromium');
-    const libraries = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu', 'lib/x86_64-linux-gnu', 'usr/lib'];
-    const search = libraries.map((folder) => join(root, folder)).join(':');
+    // Some libraries are in folders of their own, such as that of PulseAudio.
+    const libraries = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.so(?:\.|$)/.test(file),
+    );
+    const search = [...new Set(libraries.map((file) => join(root, dirname(file))))].join(':');
     const program = join(root, 'usr/lib/chromium/chromium');
     writeFileSync(path, `#!/bin/sh\nLD_LIBRARY_PATH='${search}' exec '${program}' "$@"\n`);
     chmodSync(path, 0o755);

@@ -75,7 +75,7 @@ interface Waiter {
  */
 export class FairLimit {
   readonly limit: number;
-  used = 0;
+  #used = 0;
   /** How often an amount did not fit. */
   refusals = 0;
   readonly #amounts = new Map<string, number>();
@@ -84,6 +84,10 @@ export class FairLimit {
 
   constructor(limit: number) {
     this.limit = limit;
+  }
+
+  get used(): number {
+    return this.#used;
   }
 
   /** Takes an amount if it fits; `release` must follow. Otherwise counts a refusal. */
@@ -103,7 +107,7 @@ export class FairLimit {
   /** Releases an amount, which waiters may then take. */
   release(key: string, amount: number): void {
     const rest = (this.#amounts.get(key) ?? 0) - amount;
-    this.used -= amount;
+    this.#used -= amount;
     if (rest > 0) this.#amounts.set(key, rest);
     else this.#amounts.delete(key);
     if (this.#waiters.size > 0) this.#serveWaiters();
@@ -124,18 +128,18 @@ export class FairLimit {
   }
 
   #fits(key: string, amount: number, exempt: boolean): boolean {
-    const free = this.limit - this.used;
+    const free = this.limit - this.#used;
     return amount <= free && (exempt || (this.#amounts.get(key) ?? 0) + amount <= free);
   }
 
   /** Takes an amount whether it fits or not; `release` must follow. */
   take(key: string, amount: number): void {
-    this.used += amount;
+    this.#used += amount;
     this.#amounts.set(key, (this.#amounts.get(key) ?? 0) + amount);
   }
 
   #mayTake(key: string, { amount, exempt }: Waiter): boolean {
-    return this.used === 0 || this.#fits(key, amount, exempt);
+    return this.#used === 0 || this.#fits(key, amount, exempt);
   }
 
   #removeWaiter(key: string, waiter: Waiter): void {

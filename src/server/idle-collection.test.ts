@@ -31,7 +31,7 @@ it('collects a large young generation while the thread is idle, until it is smal
   expect(await pass()).toBe(2);
 });
 
-it('collects the young generation alone', async () => {
+it('collects the young generation, and adds no global function', async () => {
   const kinds: unknown[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) kinds.push((entry as { detail?: { kind?: number } }).detail?.kind);

@@ -12,7 +12,7 @@ export interface YoungGeneration {
   readonly collect: () => void;
 }
 
-/** V8 shrinks the young generation in the second collection with little garbage: some six seconds after the load has ended. */
+/** V8 shrinks the young generation in the second collection with little garbage: about six seconds after the load has ended. */
 const intervalMs = 2_000;
 /** A smaller young generation is left as it is (bytes). */
 const minBytes = 4 * 1024 * 1024;
@@ -20,8 +20,8 @@ const maxUtilization = 0.1;
 
 /**
  * Collects the young generation of this thread while the thread is idle, so that V8 shrinks it. Under load V8 enlarges it to
- * 32 MiB, and an idle server allocates too little for another collection. Collecting takes a few milliseconds at most,
- * because the old generation is left alone. Returns a function that ends it.
+ * 32 MiB, and an idle server allocates too little for another collection. A collection takes milliseconds, because the
+ * old generation is left alone. Returns a function that ends it.
  */
 export function collectWhenIdle(clock: Clock, young = youngGeneration()): () => void {
   let cancel = () => {};

@@ -1,7 +1,7 @@
 import { readOwnJson } from '../../codec/index.ts';
 import { type ApiObject, isJsonObject, type JsonObject, StatusError } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
-import { storedBytes, storedText } from './write.ts';
+import { storedText } from './write.ts';
 
 /** A value of an object in its storage version, and the version in which it was stored before. */
 interface Converted {
@@ -22,7 +22,7 @@ export function toStorageVersion({ format }: Resource, value: Uint8Array): Conve
   const convert = typeof from === 'string' ? format.fromOtherVersions.get(from) : undefined;
   if (object === undefined || convert === undefined || from === format.apiVersion) return undefined;
   try {
-    return { value: storedBytes(storedText(format, convert(object as ApiObject))), from: from as string };
+    return { value: Buffer.from(storedText(format, convert(object as ApiObject))), from: from as string };
   } catch (error) {
     if (error instanceof StatusError) return undefined;
     throw error;

@@ -54,11 +54,8 @@ function* withManagedFields({ shared }: ObjectFormat, metadata: string, entries:
  * version than objects are stored in now, or without defaults.
  */
 export function* isAsStored(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Steps<boolean> {
-  return format.custom === undefined || storedBytes(yield* storedTextInSteps(format, object)).equals(stored);
+  return format.custom === undefined || Buffer.from(yield* storedTextInSteps(format, object)).equals(stored);
 }
-
-/** The bytes of a stored text. Nothing overwrites them: a store may copy them later. */
-export const storedBytes = (text: string): Buffer => Buffer.from(text);
 
 /**
  * Commits an object. While the commit is pending, the watch that delivers the object does not parse it again for

@@ -5,7 +5,7 @@ import type { RegistryContext } from '../context.ts';
 import { keyOf, objectKey } from '../resource/target.ts';
 import { inStoredVersion, wouldStore } from '../stored/convert.ts';
 import { describeDeleted, describeInSteps, describeObject, isCanonical, toCachedObject } from '../stored/describe.ts';
-import { storedBytes, storedTextInSteps, withPendingCommit } from '../stored/write.ts';
+import { storedTextInSteps, withPendingCommit } from '../stored/write.ts';
 import type { WriteResult } from '../types.ts';
 import { catchUp, comparesOf } from './admit.ts';
 import { rejectPresetVersion } from './candidate/metadata.ts';
@@ -71,7 +71,7 @@ export async function commit(attempt: Attempt): Promise<void> {
   const text = candidate.remove ? '' : await run(attempt, storedTextInSteps(format, object));
   if (turns?.over) await turns.next();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = candidate.remove ? undefined : storedBytes(text);
+  const value = candidate.remove ? undefined : Buffer.from(text);
   if (value !== undefined) checkSize(registry, candidate.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };

@@ -34,7 +34,7 @@ import {
   versionOf,
 } from '../resource/target.ts';
 import type { Target } from '../types.ts';
-import { equalBut, setManagedFields, withManagedFields } from './candidate/content.ts';
+import { equalExcept, setManagedFields, withManagedFields } from './candidate/content.ts';
 import type { Conversions } from './conversions.ts';
 import type { Candidate, WriteRequest } from './write-request.ts';
 
@@ -195,8 +195,8 @@ function* setsManagedFields({ metadata: { managedFields } }: ApiObject, old: Api
 }
 
 function* sameButManagedFields(object: ApiObject, old: ApiObject): Steps<boolean> {
-  if (!(yield* equalBut(object, old, ['metadata']))) return false;
-  return yield* equalBut(object.metadata, old.metadata, ['managedFields']);
+  if (!(yield* equalExcept(object, old, ['metadata']))) return false;
+  return yield* equalExcept(object.metadata, old.metadata, ['managedFields']);
 }
 
 /**

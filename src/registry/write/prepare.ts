@@ -13,7 +13,7 @@ import { dropGated } from '../../schema/index.ts';
 import { partialWriteOf, projectionOf, requestKind, strategyOf } from '../resource/target.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { applyCandidate } from './candidate/apply.ts';
-import { equalBut, replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
+import { equalExcept, replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
 import { createCandidate } from './candidate/create.ts';
 import { deleteCandidate } from './candidate/delete.ts';
 import {
@@ -151,7 +151,7 @@ export function* completeObject(
   const partial = partialWriteOf(target);
   if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
   else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);
-  if (strategy.generation === true && !(yield* equalBut(object, old, outsideSpec))) {
+  if (strategy.generation === true && !(yield* equalExcept(object, old, outsideSpec))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;

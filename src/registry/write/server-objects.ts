@@ -17,7 +17,7 @@ import { keyOf } from '../resource/target.ts';
 import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
 import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
-import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
+import { storedText, storedTextInSteps } from '../stored/write.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
 import { setDefaults } from './candidate/content.ts';
 import { createCandidate } from './candidate/create.ts';
@@ -146,7 +146,7 @@ async function attemptUpdate(
     turns === undefined ? atOnce(steps) : inTurns(steps, turns);
   const { object, unchanged } = await run(changed());
   if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
-  const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
+  const value = Buffer.from(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
   const answer = await registry.store.commit(
     [{ key, revision }],
     [ttl === undefined ? { key, value } : { key, value, ttl }],
@@ -188,7 +188,7 @@ export function newEntry(
   atOnce(trackManagedFields(request, candidate, undefined));
   atOnce(completeObject(request, candidate, undefined));
   const { name = '' } = candidate.object.metadata;
-  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, candidate.object)) };
+  return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, candidate.object)) };
 }
 
 const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({

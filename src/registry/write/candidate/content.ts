@@ -33,7 +33,7 @@ export function withManagedFields(object: ApiObject, managedFields: Json[] | und
 }
 
 /** Whether two objects have the same members, apart from those of the given names. */
-export function* equalBut(a: JsonObject, b: JsonObject, names: readonly string[]): Steps<boolean> {
+export function* equalExcept(a: JsonObject, b: JsonObject, names: readonly string[]): Steps<boolean> {
   const pace = new Pace();
   const keys = Object.keys(a);
   if (pace.over(keys.length)) yield;

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { load, folder as reference, replay, type ScenarioFile, scenariosOf } from './support/recorded.ts';
+import { load, folder as reference, replay, type ScenarioFile, type Session, scenariosOf } from './support/recorded.ts';
 import { hasLoopbackRange, hasProgram } from './support/requirements.ts';
 import { startWith } from './support/start.ts';
 
@@ -67,13 +68,20 @@ const ids = scenariosOf(name, await load<ScenarioFile>(join(reference, `scenario
 /** Gives an APIService a second to follow a definition. */
 const alone = ['aggregation.precedence'];
 
+async function prepare(session: Session): Promise<void> {
+  Object.assign(session, { dir: root, providers: {} });
+  // The server writes what extensions read after its start.
+  const map = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+  while ((await session.req('GET', map, undefined, { quiet: true })).status !== 200) await setTimeout(50);
+}
+
 async function replayed(id: string): Promise<void> {
   const server = await startWith([`--token-auth-file=${join(root, 'tokens.csv')}`, ...scenarios.flags(root)]);
   try {
     const { url } = await server.listen();
     const scenario = scenariosOf(name, scenarios).find((one) => one.id === id);
     if (scenario === undefined) throw new Error(`there is no scenario ${id}`);
-    await replay({ url, token }, scenario, (session) => Object.assign(session, { dir: root, providers: {} }), restored);
+    await replay({ url, token }, scenario, prepare, restored);
   } finally {
     await server.close();
   }

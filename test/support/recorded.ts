@@ -14,7 +14,12 @@ export interface Session {
   dir?: string;
   providers?: unknown;
   readonly transcript: readonly unknown[];
-  req(method: string, path: string, body: unknown, options: { readonly quiet: boolean }): Promise<unknown>;
+  req(
+    method: string,
+    path: string,
+    body: unknown,
+    options: { readonly quiet: boolean },
+  ): Promise<{ readonly status: number }>;
 }
 interface Library {
   readonly Session: new (base: string, options: { readonly token: string }) => Session;
@@ -74,17 +79,17 @@ function listedSteps(): Map<string, number[]> {
 }
 
 /**
- * Replays a scenario. Rejects when others than the listed steps differ, or one of them does not. `prepare` sees the session
- * before it begins, `spell` a transcript in JSON before it is compared.
+ * Replays a scenario. Rejects when others than the listed steps differ, or one of them does not. The session begins once
+ * `prepare` resolves; `spell` sees a transcript in JSON before it is compared.
  */
 export async function replay(
   server: Pick<RunningServer, 'url' | 'token'>,
   { id, run }: Recorded,
-  prepare: (session: Session) => void = () => {},
+  prepare: (session: Session) => unknown = () => {},
   spell: (transcript: string) => string = (transcript) => transcript,
 ): Promise<void> {
   const session = new library.Session(server.url, { token: server.token });
-  prepare(session);
+  await prepare(session);
   session.ns = `ref-${id.replace(/[^a-z0-9]+/gi, '-').toLowerCase()}`.slice(0, 60);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: session.ns } };
   await session.req('POST', '/api/v1/namespaces', namespace, { quiet: true });

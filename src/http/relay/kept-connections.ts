@@ -32,8 +32,6 @@ class ServerConnections extends Agent {
   override createConnection({ timeout: _, ...options }: RequestOptions): PacedSocket {
     const socket = new PacedSocket(connect(options as ConnectionOptions), serverTurns());
     socket.once('close', () => this.#idle.delete(socket));
-    // Nobody else listens when a request is aborted while its response ends.
-    socket.on('error', () => {});
     return socket;
   }
 

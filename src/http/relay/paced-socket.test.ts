@@ -65,6 +65,33 @@ it('closes when the other side ends, so that an agent drops an idle connection',
   expect(paced.destroyed).toBe(true);
 });
 
+it('closes without an error when the connection has ended before its last bytes are read', async () => {
+  const { below, socket } = connection();
+  const turns = slowTurns();
+  const paced = new PacedSocket(socket, turns);
+  const errors: Error[] = [];
+  paced.on('error', (error) => errors.push(error));
+  paced.resume();
+  below.push('last words');
+  below.push(null);
+  below.end();
+  await later();
+  expect(below.writableFinished).toBe(true);
+  const closed = new Promise((resolve) => paced.once('close', resolve));
+  turns.grant();
+  await closed;
+  expect(errors).toEqual([]);
+});
+
+it('survives a failure that nobody listens to', async () => {
+  const { below, socket } = connection();
+  const paced = new PacedSocket(socket, serverTurns());
+  const closed = new Promise((resolve) => paced.once('close', resolve));
+  below.destroy(new Error('ECONNRESET'));
+  await closed;
+  expect(paced.errored?.message).toBe('ECONNRESET');
+});
+
 it('writes neither empty pieces nor pieces after the end of the other side, which would discard its response', async () => {
   const { below, socket, written } = connection();
   const paced = new PacedSocket(socket, slowTurns());

@@ -5,6 +5,8 @@ import type { Turns } from '../../meta/index.ts';
 /** How much is handed on in one step (bytes): up to 2,700 chunks, or 600 informational responses, of HTTP/1.1. */
 const stepBytes = 16 * 1024;
 
+const ignore = () => {};
+
 /** Events that are those of the connection. */
 const passedOn = ['connect', 'secureConnect', 'timeout'] as const;
 
@@ -28,6 +30,8 @@ export class PacedSocket extends Duplex {
     super({ allowHalfOpen: false });
     this.#below = below;
     this.#turns = turns;
+    // A failure that no request listens to any more only closes the connection.
+    this.on('error', ignore);
     for (const event of passedOn) below.on(event, () => this.emit(event));
     below.on('readable', this.#handOn);
     below.once('end', () => {
@@ -97,7 +101,8 @@ export class PacedSocket extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#below.end(done);
+    // The connection may have ended by itself, which is no error.
+    this.#below.end(() => done());
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

@@ -161,7 +161,10 @@ function validateAnnotation(
   name: string,
   path: string,
 ): FieldError[] {
-  const errors = byRule(`${path}.key`, name === '' ? key : `${name}/${key}`, qualifiedName);
+  const errors =
+    name === ''
+      ? [fieldError.invalid(`${path}.key`, key, 'requires metadata.name be non-empty')]
+      : byRule(`${path}.key`, `${name}/${key}`, qualifiedName);
   const at = `${path}.valueExpression`;
   const text = valueExpression.trim();
   if (text === '') return [...errors, fieldError.required(at, 'valueExpression is not specified')];

@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     [
       'spec.additionalPrinterColumns[0].format',
       'Invalid',
-      invalid('odd', 'must be one of binary,byte,date,date-time,double,float,int32,int64,password'),
+      invalid('odd', 'must be one of byte,date,date-time,double,float,int32,int64,password'),
     ],
     ['spec.additionalPrinterColumns[0].JSONPath', 'Required', missing],
     ['spec.additionalPrinterColumns[1].name', 'Required', missing],

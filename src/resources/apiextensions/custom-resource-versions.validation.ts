@@ -12,7 +12,7 @@ import { propertyOf, type Schema } from './json-schema.ts';
 type Column = Infer<typeof CustomResourceColumnDefinition>;
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
-const columnFormats = ['binary', 'byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 const MAX_SELECTABLE = 8;
 /** Each may visit ten thousand values of each object of a table. */
 const MAX_COLUMNS = 100;

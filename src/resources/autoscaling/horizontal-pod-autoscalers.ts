@@ -37,8 +37,8 @@ export const horizontalPodAutoscalers = resource({
       autoscaler.spec ??= {};
       defaultAutoscaler(autoscaler.spec);
     },
-    validate: (autoscaler) => (isNew(autoscaler) ? validateAutoscaler(autoscaler.spec ?? {}) : []),
-    validateUpdate: ({ spec = {} }, old) => validateAutoscaler(spec, old.spec ?? {}),
+    validate: (autoscaler, { names }) => (isNew(autoscaler) ? validateAutoscaler(autoscaler.spec ?? {}, names) : []),
+    validateUpdate: ({ spec = {} }, old, { names }) => validateAutoscaler(spec, names, old.spec ?? {}),
   },
 });
 

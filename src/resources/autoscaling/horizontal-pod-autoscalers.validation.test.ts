@@ -104,6 +104,28 @@ describe('horizontal pod autoscalers', () => {
       [`${at}.external.target.value`, 'Invalid', invalid('0', 'must be positive')],
     ],
     [
+      'a resource that containers cannot request',
+      metric({
+        type: 'ContainerResource',
+        containerResource: { container: 'c', name: 'storage', target: { type: 'Utilization', averageUtilization: 5 } },
+      }),
+      [`${at}.containerResource.name`, 'Invalid', invalid('storage', 'must be a standard resource for containers')],
+    ],
+    [
+      'an unknown resource of a container',
+      metric({
+        type: 'ContainerResource',
+        containerResource: { name: 'gpu', target: { type: 'Utilization', averageUtilization: 5 } },
+      }),
+      [`${at}.containerResource.container`, 'Required', required('must specify a container')],
+      [`${at}.containerResource.name`, 'Invalid', invalid('gpu', 'must be a standard resource for containers')],
+      [
+        `${at}.containerResource.name`,
+        'Invalid',
+        invalid('gpu', 'must be a standard resource type or fully qualified'),
+      ],
+    ],
+    [
       'invalid scaling rules',
       scaler({
         behavior: { scaleUp: { stabilizationWindowSeconds: 3601, policies: [{ type: 'Odd', periodSeconds: 1801 }] } },

@@ -2,6 +2,7 @@ import {
   dns1123Label,
   type FieldError,
   fieldError,
+  type Names,
   parseGroupVersion,
   parseQuantity,
   pathSegmentName,
@@ -16,6 +17,7 @@ import type {
   MetricTarget,
 } from '../../types/autoscaling-v2.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
+import { validateContainerResourceName } from '../shared/resource-names.ts';
 
 type Rules = Infer<typeof HPAScalingRules>;
 type Metric = Infer<typeof MetricSpec>;
@@ -29,7 +31,11 @@ interface Reference {
 const MAX_WINDOW_SECONDS = 3600;
 const MAX_PERIOD_SECONDS = 1800;
 
-export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: HorizontalPodAutoscalerSpec): FieldError[] {
+export function validateAutoscaler(
+  spec: HorizontalPodAutoscalerSpec,
+  names: Names,
+  old?: HorizontalPodAutoscalerSpec,
+): FieldError[] {
   const { minReplicas = 1, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
   const errors: FieldError[] = [];
   if (minReplicas < 1) {
@@ -46,7 +52,7 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
   if (oldReference === undefined || versionProblem(oldReference, oldReference.kind !== CORE_KIND) === undefined) {
     errors.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
   }
-  errors.push(...eachOf(metrics, 'spec.metrics', validateMetric));
+  errors.push(...eachOf(metrics, 'spec.metrics', (metric, at) => validateMetric(metric, at, names)));
   if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
     const why = 'must specify at least one Object or External metric to support scaling to zero replicas';
     errors.push(fieldError.forbidden('spec.metrics', why));
@@ -88,7 +94,7 @@ const sourceOf = {
 type SourceName = (typeof sourceOf)[keyof typeof sourceOf];
 const metricTypes = Object.keys(sourceOf).sort();
 
-function validateMetric(metric: Metric, path: string): FieldError[] {
+function validateMetric(metric: Metric, path: string, names: Names): FieldError[] {
   const { type = '' } = metric;
   const errors: FieldError[] = [];
   if (type === '') errors.push(fieldError.required(`${path}.type`, 'must specify a metric source type'));
@@ -96,7 +102,7 @@ function validateMetric(metric: Metric, path: string): FieldError[] {
   errors.push(...oneOf(`${path}.type`, type, metricTypes), ...oneOf(`${path}.type`, type, metricTypes));
   const present = Object.values(sourceOf).filter((name) => metric[name] !== undefined);
   const [first] = present;
-  if (first !== undefined) errors.push(...validateSource(metric, first, `${path}.${first}`));
+  if (first !== undefined) errors.push(...validateSource(metric, first, `${path}.${first}`, names));
   const expected = (sourceOf as { readonly [type: string]: SourceName })[type];
   if (expected !== undefined && metric[expected] === undefined) {
     errors.push(fieldError.required(`${path}.${expected}`, 'must populate information for the given metric source'));
@@ -107,7 +113,7 @@ function validateMetric(metric: Metric, path: string): FieldError[] {
   return [...errors, ...others.map((name) => fieldError.forbidden(`${path}.${name}`, why))];
 }
 
-function validateSource(metric: Metric, name: SourceName, path: string): FieldError[] {
+function validateSource(metric: Metric, name: SourceName, path: string, names: Names): FieldError[] {
   const { object, external, pods, resource, containerResource } = metric;
   switch (name) {
     case 'object':
@@ -145,10 +151,14 @@ function validateSource(metric: Metric, name: SourceName, path: string): FieldEr
     case 'resource':
       return validateResource(resource?.name, resource?.target ?? {}, path);
     case 'containerResource': {
-      const { container = '', name: resourceName, target = {} } = containerResource ?? {};
-      const errors = validateResource(resourceName, target, path);
-      if (container !== '') return [...errors, ...byRule(`${path}.container`, container, dns1123Label)];
-      return [...errors, fieldError.required(`${path}.container`, 'must specify a container')];
+      const { container = '', name: resourceName = '', target = {} } = containerResource ?? {};
+      return [
+        ...(resourceName === '' ? [] : validateContainerResourceName(resourceName, `${path}.name`, names)),
+        ...validateResource(resourceName, target, path),
+        ...(container === ''
+          ? [fieldError.required(`${path}.container`, 'must specify a container')]
+          : byRule(`${path}.container`, container, dns1123Label)),
+      ];
     }
   }
 }

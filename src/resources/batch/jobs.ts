@@ -133,10 +133,11 @@ function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] 
 function validateNames({ metadata, spec = {} }: JobObject, names: Names): FieldError[] {
   const { completions: count = 0 } = spec;
   const errors = validateGenerated(metadata, spec, names);
-  const hostname = `${metadata.name}-${count - 1}`;
+  const { name = '' } = metadata;
+  const hostname = `${name}-${count - 1}`;
   if (spec.completionMode !== 'Indexed' || count <= 0 || dns1123Label(hostname).length === 0) return errors;
   const why = `will not able to create pod with invalid DNS label: ${hostname}`;
-  return [...errors, fieldError.invalid('metadata.name', metadata.name, why)];
+  return [...errors, fieldError.invalid('metadata.name', name, why)];
 }
 
 /** Validates a generated selector. */

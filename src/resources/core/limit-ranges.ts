@@ -11,7 +11,7 @@ import { LimitRange, type LimitRangeItem } from '../../types/core-v1.ts';
 import { roundQuantities, withMissing } from '../pod-template/resource-list.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, unique } from '../shared/field-rules.ts';
-import { validateContainerResourceName, validateResourceName } from './quota-resource-names.ts';
+import { validateContainerResourceName, validateResourceName } from '../shared/resource-names.ts';
 
 export const limitRanges = resource({
   group: '',

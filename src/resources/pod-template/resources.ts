@@ -14,14 +14,10 @@ import {
 import {
   aggregateContainers,
   compareQuantityTexts,
-  isExtended,
-  isForContainers,
   isHugePages,
   isInteger,
-  isNative,
   isOvercommittable,
   isPodLevelResource,
-  isStandard,
   podLevelResources,
   type ResourceList,
 } from '../../rules/index.ts';
@@ -35,6 +31,7 @@ import {
 } from '../../types/core-v1.ts';
 import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
+import { validateContainerResourceName, validateResourceName } from '../shared/resource-names.ts';
 
 const NANO = 1_000_000_000n;
 const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
@@ -42,25 +39,8 @@ const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
 /** Validates a resource name at a path. */
 type ResourceRule = (name: string, path: string, names: Names) => FieldError[];
 
-const resourceName: ResourceRule = (name, path) => {
-  const errors = byRule(path, name, qualifiedName);
-  if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors;
-  return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
-};
-
-const containerResource: ResourceRule = (name, path, names) => {
-  const errors = resourceName(name, path, names);
-  if (!name.includes('/')) {
-    if (!isForContainers(name))
-      errors.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
-  } else if (!isNative(name, names) && !isExtended(name, names, isQualified)) {
-    errors.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"));
-  }
-  return errors;
-};
-
-const podResource: ResourceRule = (name, path, names) => {
-  const errors = resourceName(name, path, names);
+const podResource: ResourceRule = (name, path) => {
+  const errors = validateResourceName(name, path);
   if (errors.length > 0 || isPodLevelResource(name)) return errors;
   return [fieldError.notSupported(path, name, podLevelResources)];
 };
@@ -180,13 +160,13 @@ export const validateContainerResources = (
   path: string,
   claimNames: ReadonlySet<string>,
   { names }: PodSpecContext,
-): FieldError[] => validateRequirements(resources ?? {}, path, containerResource, claimNames, names);
+): FieldError[] => validateRequirements(resources ?? {}, path, validateContainerResourceName, claimNames, names);
 
 const none: ReadonlySet<string> = new Set();
 
 /** Validates the overhead of a pod. */
 export const validateOverhead = (overhead: ResourceList, path: string, names: Names): FieldError[] =>
-  validateRequirements({ limits: overhead }, path, containerResource, none, names);
+  validateRequirements({ limits: overhead }, path, validateContainerResourceName, none, names);
 
 /** Validates pod-level `resources`. */
 export function validatePodResources(

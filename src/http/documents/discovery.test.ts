@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compareVersions } from '../../meta/index.ts';
+import { compareVersions, namesFor, serverTurns } from '../../meta/index.ts';
+import type { Call } from '../call.ts';
+import { jsonCodec } from '../codecs/json-codec.ts';
 import { type Fixture, makeFixture } from '../testing/fixture.ts';
+import { createDiscovery } from './discovery.ts';
 
 interface Exchange {
   readonly step: string;
@@ -154,6 +157,23 @@ describe('discovery', () => {
     expect(groups.filter((group) => group.name.includes('k8s'))).toEqual([]);
     await own.close();
   });
+});
+
+it('begins no document for a request that it rejects: its failure would be nobody’s', () => {
+  const groups = [{ name: '', versions: [] }];
+  const discovery = createDiscovery(
+    () => groups,
+    namesFor('k8s.io'),
+    [jsonCodec],
+    () => '',
+    true,
+    () => {},
+  );
+  const info = { query: new URLSearchParams() };
+  const call = (method: string) =>
+    ({ request: { method, headers: {} }, info, turns: serverTurns() }) as unknown as Call;
+  expect(() => discovery.serve('/api', call('PUT'))).toThrow('the server does not allow this method');
+  expect(discovery.serve('/api', call('GET'))).toBeInstanceOf(Promise);
 });
 
 it('orders versions by Kubernetes version priority', () => {

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { bufferOf, formatGroupVersion, type JsonObject, type Names, oneStep, type Steps } from '../../meta/index.ts';
+import {
+  bufferOf,
+  formatGroupVersion,
+  type JsonObject,
+  type Names,
+  oneStep,
+  type Steps,
+  statusError,
+} from '../../meta/index.ts';
 import type { Subresource } from '../../registry/index.ts';
 import type { Call } from '../call.ts';
 import { negotiator, type Transform, wantsPretty } from '../codecs/negotiation.ts';
@@ -70,6 +78,8 @@ export function createDiscovery(
       const accept = chooseRoot.get(key) ?? (isRouted(key) ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
+      // Before the document is begun, whose failure would be nobody's once the request is rejected.
+      if (call.request.method !== 'GET' && isRouted(key)) throw statusError.methodNotAllowed();
       const pretty = accepted.pretty || wantsPretty(call.info.query.get('pretty') ?? undefined, headers['user-agent']);
       const codec = (pretty ? accepted.codec.pretty : undefined) ?? accepted.codec;
       const documents = remembered(

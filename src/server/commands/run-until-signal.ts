@@ -1,5 +1,6 @@
 /** Shared by commands that run until a signal. */
 import { constants } from 'node:os';
+import { StatusError } from '../../meta/index.ts';
 import type { Log } from '../dependencies.ts';
 import type { FlagTable } from '../settings/flag.ts';
 import { readConfig } from '../settings/read-file.ts';
@@ -48,8 +49,15 @@ export const printText = (text: string): Promise<void> => {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 };
 
-/** Logs unexpected failures, which end the process. */
+/**
+ * Logs unexpected failures, which end the process. A rejection with a StatusError that nobody handles is the answer to a
+ * request that nobody waits for any more: it is only logged, so that no client can end the process with one.
+ */
 export function logFailures(log: Log): void {
+  process.on('unhandledRejection', (error) => {
+    if (!(error instanceof StatusError)) throw error;
+    log.error('nobody handled the failure of a request', { error });
+  });
   process.on('uncaughtException', (error) => {
     log.error('the process ends after an unexpected failure', { error });
     process.exit(1);

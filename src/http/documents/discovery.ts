@@ -75,11 +75,11 @@ export function createDiscovery(
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const source = sourceOf(key);
       if (source === undefined) return undefined;
+      // Before the document is begun, whose failure would be nobody's once the request is rejected.
+      if (call.request.method !== 'GET' && isRouted(key)) throw statusError.methodNotAllowed();
       const accept = chooseRoot.get(key) ?? (isRouted(key) ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
-      // Before the document is begun, whose failure would be nobody's once the request is rejected.
-      if (call.request.method !== 'GET' && isRouted(key)) throw statusError.methodNotAllowed();
       const pretty = accepted.pretty || wantsPretty(call.info.query.get('pretty') ?? undefined, headers['user-agent']);
       const codec = (pretty ? accepted.codec.pretty : undefined) ?? accepted.codec;
       const documents = remembered(
@@ -132,7 +132,7 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
 }
 
 /** Whether a document is served by the resource routes, which negotiate media types and allow only GET. */
-export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);
+const isRouted = (path: string): boolean => /^\/api(?:\/[^/]+|s\/[^/]+\/[^/]+)?$/.test(path);
 
 // Aggregated discovery
 

@@ -15,7 +15,7 @@ import type { ApiResponse } from '../types.ts';
 import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
 import type { Console } from './console.ts';
 import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
-import { createDiscovery, isRouted } from './discovery.ts';
+import { createDiscovery } from './discovery.ts';
 import { serveFairnessDump } from './fairness-dumps.ts';
 import type { Health } from './health.ts';
 import type { Profiler } from './profiling.ts';
@@ -84,7 +84,10 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   const serve = (call: Call) => {
     const { request, info } = call;
     const { path } = info;
-    if (path === '/version' || path === '/version/') return version;
+    if (path === '/version' || path === '/version/') {
+      if (request.method !== 'GET') throw statusError.methodNotAllowed();
+      return version;
+    }
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
     if (path === '/metrics' && request.method === 'DELETE') return resetMetrics(metrics);
     if (path === '/metrics') {
@@ -109,7 +112,6 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     if (document !== undefined) return serveOpenId(call, document);
     const answer = serve(call);
     if (answer === pageNotFound && belowKnownGroup(call.info.path, isBuiltIn)) throw statusError.noSuchResource();
-    if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
     return answer;
   };
 }

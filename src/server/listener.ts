@@ -122,10 +122,11 @@ export async function openListener(
   };
 }
 
-/** The limits of the listener in this process: a share of those of the server, and that of its files. */
-export const processLimits = async (
+/** What the listener of this process serves, and its limits: a share of those of the server, and that of its files. */
+export const processListening = async (
   settings: ServerSettings,
-): Promise<Pick<ListenerOptions, 'limits' | 'maxFiles'>> => ({
+): Promise<Pick<ListenerOptions, 'http2' | 'limits' | 'maxFiles'>> => ({
+  http2: !settings.disableHttp2Serving,
   limits: { connections: shareOf(settings, maxConnections) },
   maxFiles: await readFileLimit(),
 });
@@ -140,7 +141,7 @@ async function open(
   tls: ListenerOptions['tls'],
 ): Promise<Listener> {
   const { bindAddress: address, securePort: port } = settings;
-  const options = { handler, address, port, tls, ...(await processLimits(settings)), ...dependencies };
+  const options = { handler, address, port, tls, ...(await processListening(settings)), ...dependencies };
   try {
     return await listen(options);
   } catch (error) {

@@ -57,8 +57,12 @@ export const connectionOptions = {
   keepAliveInitialDelay: 30_000,
 } as const;
 
-export function serverOptions(limits: ListenerLimits) {
+const http11 = 'http/1.1';
+
+export function serverOptions(limits: ListenerLimits, http2 = true) {
   return {
+    // Without it, Node offers both protocols.
+    ...(http2 ? {} : { ALPNCallback: ({ protocols }: AlpnOffer) => protocols.find((offered) => offered === http11) }),
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
@@ -72,6 +76,10 @@ export function serverOptions(limits: ListenerLimits) {
     maxSessionRejectedStreams: 2 ** 31 - 1,
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: 16 * 1024 },
   } as const;
+}
+
+interface AlpnOffer {
+  readonly protocols: readonly string[];
 }
 
 /** AEAD ciphers with forward secrecy only. */

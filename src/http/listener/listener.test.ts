@@ -142,6 +142,30 @@ it('sends a Connection header only with the last response of a connection', asyn
   expect(lines(await ask('1.0', 'Connection: keep-alive\r\n'))?.[0]).toBe('Connection: keep-alive');
 });
 
+it('serves HTTP/1.1 only when HTTP/2 is disabled', async () => {
+  const handler: Handler = async () => ({ status: 200, headers: text, body: Buffer.from('served') });
+  const listener = await listen({
+    handler,
+    address: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
+    http2: false,
+    clock: realClock,
+    log,
+  });
+  open.push(listener);
+  const { port } = listener;
+  const agreed = async (...ALPNProtocols: string[]) => {
+    const socket = tls.connect({ host: '127.0.0.1', port, ca, ALPNProtocols });
+    await once(socket, 'secureConnect');
+    socket.destroy();
+    return socket.alpnProtocol;
+  };
+  expect(await agreed('h2', 'http/1.1')).toBe('http/1.1');
+  await expect(agreed('h2')).rejects.toThrow(/no application protocol/);
+  expect((await get(port, '/')).body).toBe('served');
+});
+
 describe('over HTTP/1.1 and HTTP/2', () => {
   let server: Fixture;
   let port: number;

@@ -38,6 +38,8 @@ export interface ListenerOptions {
   /** Offers each accepted connection to another process, before its handshake. True: another one has taken it. */
   readonly assign?: ((socket: Socket) => boolean) | undefined;
   readonly tls: TlsFiles;
+  /** Whether HTTP/2 is offered. Default: true. */
+  readonly http2?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Partial<ListenerLimits>;
@@ -68,12 +70,12 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
+/** Serves HTTP/1.1 and, unless it is disabled, HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const configured = { ...defaultLimits, ...options.limits };
   const { maxFiles = Number.POSITIVE_INFINITY } = options;
   const limits = { ...configured, connections: Math.min(configured.connections, Math.floor(maxFiles / 2)) };
-  const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
+  const server = createSecureServer({ ...serverOptions(limits, options.http2), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const { clock } = options;
   const loop = new LoopTurns();

@@ -29,6 +29,12 @@ const issuerProblem = (issuer: string) =>
 const flags = {
   bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all addresses.'),
   securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free port.'),
+  disableHttp2Serving: flag(
+    'Address',
+    type.boolean,
+    false,
+    'Serves HTTP/1.1 only: no client can use a flaw of HTTP/2 or of its implementation in Node.',
+  ),
   advertiseAddress: flag(
     'Address',
     type.optionalIpAddress,

@@ -15,6 +15,12 @@ export interface ServerOptions {
    */
   readonly securePort?: number | string | undefined;
   /**
+   * Serves HTTP/1.1 only: no client can use a flaw of HTTP/2 or of its implementation in Node.
+   *
+   * True or false. Default: `false`. Flag: `--disable-http2-serving`.
+   */
+  readonly disableHttp2Serving?: boolean | undefined;
+  /**
    * Address at which others reach the server: the endpoint of the API service. If not set, it is `bindAddress`, or the
    * first address of the machine when that is a loopback address or means all addresses. A configured address is added
    * to the serving certificate.

@@ -10,7 +10,7 @@ import { hookNames, PostStartHooks } from '../cluster/post-start-hooks.ts';
 import { compose, type ServerComponents } from '../compose.ts';
 import { createCustomResources } from '../custom-resources.ts';
 import { type Log, logOf } from '../dependencies.ts';
-import { type Listening, processLimits, wireTls } from '../listener.ts';
+import { type Listening, processListening, wireTls } from '../listener.ts';
 import { systemRandom } from '../random.ts';
 import { repeat } from '../repeat.ts';
 import { adjustSeatsMs } from '../server.ts';
@@ -116,7 +116,7 @@ const openListener = async (
     tls,
     clock: systemClock,
     log: logOf(log, 'http'),
-    ...(await processLimits(settings)),
+    ...(await processListening(settings)),
   });
 
 const listeningOf = (listener: Listener): Pick<Listening, 'busy' | 'close'> => ({

@@ -98,6 +98,7 @@ export function expandNamesIn<T>(value: T, names: Names): T {
   if (typeof value === 'string') return expandNames(value, names) as T;
   if (Array.isArray(value)) return value.map((item) => expandNamesIn(item, names)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [expandNames(key, names), expandNamesIn(item, names)]);
-  return Object.fromEntries(entries) as T;
+  const copy: { [key: string]: unknown } = {};
+  for (const [key, item] of Object.entries(value)) copy[expandNames(key, names)] = expandNamesIn(item, names);
+  return copy as T;
 }

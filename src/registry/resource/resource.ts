@@ -121,14 +121,20 @@ export function makeResources(
   options: ResourceOptions,
 ): Resource[] {
   const definitions = declared.map((definition) => expand(definition, options.names));
+  const sharers = new Map<string, ResourceDefinition[]>();
+  for (const definition of definitions) {
+    const id = formatGroupResource(definition.storage);
+    const others = sharers.get(id);
+    if (others === undefined) sharers.set(id, [definition]);
+    else others.push(definition);
+  }
   const storages = new Map<string, ResourceStorage>();
   return definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
-    const owner = storageOf(definition, definitions);
+    const owner = storageOf(definition, sharers.get(id) ?? []);
     let storage = storages.get(id);
     if (storage === undefined) {
-      const sharers = definitions.filter((other) => formatGroupResource(other.storage) === id);
-      storage = makeStorage(owner, sharers, shared, options);
+      storage = makeStorage(owner, sharers.get(id) ?? [], shared, options);
       storages.set(id, storage);
     }
     return makeResource(servedPart(definition, options), definition, owner, storage, options);
@@ -190,9 +196,9 @@ function compileSubresource({ group }: ResourceDefinition, declared: Subresource
 }
 
 /** The definition that owns the storage version of another: mostly itself. */
-function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinition[]): ResourceDefinition {
+function storageOf(definition: ResourceDefinition, sharers: readonly ResourceDefinition[]): ResourceDefinition {
   const { storage } = definition;
-  return all.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
+  return sharers.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
 }
 
 function makeStorage(

@@ -90,7 +90,8 @@ export function namesFor(domain: string): Names {
 /** Replaces `{domain}`, `{labels}` and `{product}` in declared data with the configured names. */
 export function expandNames(text: string, names: Names): string {
   if (!text.includes('{')) return text;
-  return text.replace(/\{(domain|labels|product)\}/g, (_, key: 'domain' | 'labels' | 'product') => names[key]);
+  const { domain, labels, product } = names;
+  return text.replaceAll('{domain}', domain).replaceAll('{labels}', labels).replaceAll('{product}', product);
 }
 
 /** A copy of declared data in which all texts, those of keys included, have the configured names. */

@@ -259,6 +259,33 @@ function conversionsTo(
 
 const noWriteRules: WriteRules = { gated: undefined, declarative: undefined };
 
+/** It is compiled on first use. A class: literals with a getter do not share their hidden class. */
+class LazyVersion implements CompiledVersion {
+  readonly declared: ResourceVersion;
+  readonly apiVersion: string;
+  readonly deprecation: Deprecation | undefined;
+  readonly #names: Names;
+  #type: CompiledType | undefined;
+
+  constructor(
+    { group }: ResourceDefinition,
+    declared: ResourceVersion,
+    names: Names,
+    deprecation: Deprecation | undefined,
+  ) {
+    this.declared = declared;
+    this.apiVersion = formatGroupVersion({ group, version: declared.version });
+    this.deprecation = deprecation;
+    this.#names = names;
+    this.#type = declared.type;
+  }
+
+  get type() {
+    this.#type ??= compile(this.declared.schema, this.#names);
+    return this.#type;
+  }
+}
+
 /** The resource of a definition. `served`: the definition with its served parts only. */
 function makeResource(
   served: ResourceDefinition,
@@ -268,18 +295,8 @@ function makeResource(
   { names, features, release }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
-    let { type } = declared;
-    return {
-      declared,
-      apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
-      deprecation: deprecationOf(of, declared, names, release),
-      get type() {
-        type ??= compile(declared.schema, names);
-        return type;
-      },
-    };
-  };
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion) =>
+    new LazyVersion(of, declared, names, deprecationOf(of, declared, names, release));
   const isStored = ({ version }: ResourceVersion): boolean =>
     formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];

@@ -113,14 +113,14 @@ const scriptOutput = /** @type {const} */ ({
   chunkFileNames: '[name].script.cjs',
 });
 
-// What starts a server and its controllers.
+// What starts a server and its controllers. Its log, of thirty files, is in a script too.
 const serverScripts = defineConfig({
   input: {
     'server-commands': 'src/server/commands/server-commands.ts',
     controllers: 'src/server/controller-thread/worker.ts',
   },
   platform: 'node',
-  external,
+  external: external.filter((name) => name !== 'pino'),
   treeshake,
   plugins: [asciiWithHash],
   output: scriptOutput,

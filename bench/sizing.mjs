@@ -23,6 +23,8 @@ const watches = Number(values.watches);
 const main = join(import.meta.dirname, '../dist/server/main.js');
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const megabyte = 1024 * 1024;
+/** Node would read these certificates before it runs the server. */
+const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 
 /** @param {string} row @param {string} value */
 const print = (row, value) => console.log(`| ${row} | ${value} |`);
@@ -35,9 +37,7 @@ async function start(folder) {
   const child = spawn(
     process.execPath,
     [main, 'serve', '--secure-port=0', '--controllers=-*', `--data-dir=${folder}`],
-    {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
+    { stdio: ['ignore', 'pipe', 'ignore'], env },
   );
   const url = await new Promise((resolve, reject) => {
     let printed = '';

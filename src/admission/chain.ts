@@ -35,6 +35,8 @@ export interface AdmissionChain {
   readonly timing: Timing;
   /** By group, resource and subresource; bounded by the number of served resources. */
   readonly pluginSets: Map<string, Map<string, Map<string, PluginSets>>>;
+  /** By operation and the positions of the plugins: most resources share theirs. */
+  readonly equalSets: Map<string, PluginSet>;
 }
 
 interface Timing {
@@ -49,6 +51,7 @@ export const createChain = (plugins: readonly AdmissionPlugin[], timing = untime
   plugins,
   timing,
   pluginSets: new Map(),
+  equalSets: new Map(),
 });
 
 /**
@@ -123,7 +126,7 @@ function pluginsFor(chain: AdmissionChain, { operation, resource, subresource }:
 }
 
 function addPlugins(chain: AdmissionChain, group: string, resource: string, subresource: string): PluginSets {
-  const { plugins, pluginSets } = chain;
+  const { plugins, pluginSets, equalSets } = chain;
   const { timer } = chain.timing;
   const id = formatGroupResource({ group, resource });
   const timed = (plugin: string, type: StepLabels['type'], operation: AdmissionOperation): Timed => ({
@@ -132,6 +135,9 @@ function addPlugins(chain: AdmissionChain, group: string, resource: string, subr
   });
   const setFor = (operation: AdmissionOperation): PluginSet => {
     const handling = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
+    const key = `${operation} ${handling.map((plugin) => plugins.indexOf(plugin)).join()}`;
+    const equal = equalSets.get(key);
+    if (equal !== undefined) return equal;
     const changes = handling.some(({ mutate, replaces }) => mutate !== undefined && replaces !== true);
     const phase = (type: StepLabels['type'], part: 'mutate' | 'validate'): Phase => ({
       ...timed('', type, operation),
@@ -140,7 +146,9 @@ function addPlugins(chain: AdmissionChain, group: string, resource: string, subr
         run === undefined ? [] : { run, ...timed(name, type, operation) },
       ),
     });
-    return { admit: phase('admit', 'mutate'), validate: phase('validate', 'validate') };
+    const set = { admit: phase('admit', 'mutate'), validate: phase('validate', 'validate') };
+    equalSets.set(key, set);
+    return set;
   };
   const sets: PluginSets = {
     CREATE: setFor('CREATE'),

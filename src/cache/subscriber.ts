@@ -20,7 +20,7 @@ const historyBytes = 1024 * 1024;
 /** The state that all subscribers of a cache share. */
 export interface Hub {
   /** The last revision offered to the live subscribers. */
-  readonly revision: number;
+  readonly revision: () => number;
   readonly window: EventWindow;
   readonly history: HistoryReader;
   readonly directory: Directory;
@@ -166,7 +166,7 @@ export class Subscriber implements Subscription, HistoryMember {
   }
 
   bookmark(): void {
-    const { revision } = this.#hub;
+    const revision = this.#hub.revision();
     if (!this.#isCurrent() || revision < this.#position) return;
     if (this.#queue.at(-1)?.type === 'BOOKMARK') this.#queue.pop();
     this.#queue.push(bookmarkEvent(revision));
@@ -205,7 +205,7 @@ export class Subscriber implements Subscription, HistoryMember {
   /** The last revision whose event, if any, is in the queue or has been read. */
   #reached(): number {
     if (this.#ended) return this.#last;
-    if (this.#isCurrent()) return Math.max(this.#position, this.#hub.revision);
+    if (this.#isCurrent()) return Math.max(this.#position, this.#hub.revision());
     return this.#source === 'history' ? this.#hub.history.reached(this) : this.#position;
   }
 
@@ -317,7 +317,7 @@ export class Subscriber implements Subscription, HistoryMember {
       last = next.revision;
     }
     this.#cursor = cursor;
-    this.#position = next === undefined ? this.#hub.revision : next.revision - 1;
+    this.#position = next === undefined ? this.#hub.revision() : next.revision - 1;
     if (next === undefined) this.proceed(this.#position);
   }
 

@@ -61,11 +61,8 @@ class Cache implements WatchCache, Feed {
     this.#waiters = new Waiters(clock);
     this.#loading = new Waiters(clock);
     this.#feeder = new Feeder(options, this);
-    const revision = () => this.revision;
     this.#hub = {
-      get revision() {
-        return revision();
-      },
+      revision: () => this.revision,
       window: this.#window,
       history: new HistoryReader(options, this.#window),
       directory: new Directory(options.indexedFields),

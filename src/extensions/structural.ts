@@ -154,24 +154,33 @@ function read(schema: JsonObject, names: Names, preserves: boolean, below: Below
   const keyword = keywords(names);
   const keys = getKey(schema, keyword.listMapKeys);
   const rules = getKey(schema, keyword.rules);
-  const own = {
+  const { properties, items, additionalProperties } = below;
+  const ownRules = Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none;
+  const embeddedResource = flag(keyword.embedded);
+  const listType = (text(keyword.listType) || undefined) as Structural['listType'];
+  // A literal of all fields: with a spread in it each object would get a hidden class of its own, of 500 bytes.
+  return {
     type: text('type') as Structural['type'],
-    ...below,
+    properties,
+    items,
+    additionalProperties,
     nullable: flag('nullable'),
     default: getKey(schema, 'default'),
     preserveUnknownFields: preserves || flag(keyword.preserve),
-    embeddedResource: flag(keyword.embedded),
+    embeddedResource,
     intOrString: flag(keyword.intOrString),
-    listType: (text(keyword.listType) || undefined) as Structural['listType'],
+    listType,
     listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
     mapType: (text(keyword.mapType) || undefined) as Structural['mapType'],
-    rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
+    rules: ownRules,
+    has: occurrencesIn({ ...below, listType, embeddedResource, rules: ownRules }),
     schema,
   };
-  return { ...own, has: occurrencesIn(own) };
 }
 
-function occurrencesIn(schema: Omit<Structural, 'has'>): Occurrences {
+type Occurring = Below & Pick<Structural, 'listType' | 'embeddedResource' | 'rules'>;
+
+function occurrencesIn(schema: Occurring): Occurrences {
   const { listType, embeddedResource, rules, properties, items, additionalProperties: values } = schema;
   let listTypes = listType === 'set' || listType === 'map';
   let embedded = embeddedResource;

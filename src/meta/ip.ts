@@ -1,5 +1,5 @@
 /** IP addresses and blocks of them. */
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 /** An address as a number of `size` bits. */
 export interface IpNumber {
@@ -7,9 +7,15 @@ export interface IpNumber {
   readonly size: 32 | 128;
 }
 
+/** The family of an address, 0 when it is invalid. In Node the pattern of IPv6 takes longer to compile than all others. */
+function familyOf(text: string): 0 | 4 | 6 {
+  if (isIPv4(text)) return 4;
+  return text.includes(':') && isIPv6(text) ? 6 : 0;
+}
+
 /** Parses an address; undefined when it is invalid. An IPv6 address may end in IPv4 notation. */
 export function readIp(text: string): IpNumber | undefined {
-  const family = isIP(text);
+  const family = familyOf(text);
   if (family === 4) return { bits: BigInt(quadNumber(text)), size: 32 };
   if (family === 0 || text.includes('%')) return undefined;
   const bits = BigInt(`0x${addressBytes(text).toString('hex')}`);
@@ -22,7 +28,7 @@ export const formatIp = ({ bits, size }: IpNumber): string =>
 
 /** Returns the shortest notation of an address, or an invalid text unchanged. */
 export function canonicalIp(text: string): string {
-  return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
+  return familyOf(text) === 6 && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
 }
 
 /** An address and the length of a prefix: the block of addresses that begin with the same bits. */
@@ -34,7 +40,7 @@ export interface Cidr {
 /** Parses `10.0.0.0/24` or `fd00::/108`; undefined when the text is neither. The address may have host bits. */
 export function parseCidr(text: string): Cidr | undefined {
   const [, address = '', digits] = /^([^/%]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
-  const family = isIP(address);
+  const family = familyOf(address);
   if (family === 0) return undefined;
   const prefix = Number(digits);
   return prefix <= (family === 4 ? 32 : 128) ? { address, prefix } : undefined;
@@ -61,7 +67,7 @@ export function firstAddress({ address }: Cidr): string {
 
 /** The 4 or 16 bytes of a valid address. */
 export function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail] = address.split('::');
   const groups = (part: string) =>
     part === ''

@@ -90,7 +90,8 @@ export function namesFor(domain: string): Names {
 /** Replaces `{domain}`, `{labels}` and `{product}` in declared data with the configured names. */
 export function expandNames(text: string, names: Names): string {
   if (!text.includes('{')) return text;
-  return text.replace(/\{(domain|labels|product)\}/g, (_, key: 'domain' | 'labels' | 'product') => names[key]);
+  const { domain, labels, product } = names;
+  return text.replaceAll('{domain}', domain).replaceAll('{labels}', labels).replaceAll('{product}', product);
 }
 
 /** A copy of declared data in which all texts, those of keys included, have the configured names. */
@@ -98,6 +99,7 @@ export function expandNamesIn<T>(value: T, names: Names): T {
   if (typeof value === 'string') return expandNames(value, names) as T;
   if (Array.isArray(value)) return value.map((item) => expandNamesIn(item, names)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [expandNames(key, names), expandNamesIn(item, names)]);
-  return Object.fromEntries(entries) as T;
+  const copy: { [key: string]: unknown } = {};
+  for (const [key, item] of Object.entries(value)) copy[expandNames(key, names)] = expandNamesIn(item, names);
+  return copy as T;
 }

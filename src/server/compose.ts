@@ -88,6 +88,8 @@ export interface ServerComponents {
   /** The store as it was opened: its values are encrypted. */
   readonly bareStore: Store;
   readonly registry: Registry;
+  /** See {@link absentResources}. */
+  readonly absent: ReadonlySet<string>;
   readonly inFlight: InFlight;
   /** Undefined: requests have no seats. */
   readonly flowControl: FlowControl | undefined;
@@ -239,6 +241,7 @@ async function constructParts(composition: Composition, backend: Backend) {
     definitions,
     serves,
     findType,
+    absent,
     features,
     fakeNodes,
     usage,
@@ -280,6 +283,7 @@ async function openParts(composition: Composition, parts: Parts, backend: Backen
     store: opened.store,
     bareStore: opened.bare,
     registry,
+    absent: parts.absent,
     inFlight: parts.inFlight,
     flowControl: parts.flowControl,
     nodeProxy: parts.nodeProxy,

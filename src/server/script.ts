@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -32,16 +32,17 @@ const maxCaches = 4;
 export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
   const requirePackage = createRequire(join(folder, name));
   const loaded = new Map<string, object>();
+  const read = fileReader();
   let compiled: { readonly script: Script; readonly cache: string }[] = [];
   const load = (file: string): object => {
     const known = loaded.get(file);
     if (known !== undefined) return known;
     const path = join(folder, file);
     // Scripts are ASCII.
-    const source = readFileSync(path, 'latin1');
+    const source = read(path).toString('latin1');
     const key = cacheKey(source);
     const cache = key === undefined ? undefined : join(folder, 'code', `${name}-${file}-${key}`);
-    const cachedData = cache === undefined ? undefined : readIfPresent(cache);
+    const cachedData = cache === undefined ? undefined : readIfPresent(cache, read);
     const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
     const exports = {};
     loaded.set(file, exports);
@@ -75,9 +76,27 @@ function cacheKey(source: string): string | undefined {
   return createHash('sha256').update(state).digest('hex').slice(0, 16);
 }
 
-function readIfPresent(path: string): Buffer | undefined {
+/**
+ * Returns a function that reads a file. The bytes are valid until the next call: all files are read into the same memory,
+ * since new memory costs more than the reading.
+ */
+function fileReader(): (path: string) => Buffer {
+  let memory = Buffer.alloc(0);
+  return (path) => {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (size > memory.length) memory = Buffer.allocUnsafeSlow(size);
+      return memory.subarray(0, readSync(file, memory, 0, size, 0));
+    } finally {
+      closeSync(file);
+    }
+  };
+}
+
+function readIfPresent(path: string, read: (path: string) => Buffer): Buffer | undefined {
   try {
-    return readFileSync(path);
+    return read(path);
   } catch {
     return undefined;
   }

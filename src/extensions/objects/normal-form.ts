@@ -182,7 +182,11 @@ function withDefault(form: NormalForm, defaultValue: Json | undefined, walk: Wal
     if (!(error instanceof DefaultsTooLarge)) throw error;
   }
   const size = jsonSize(value);
-  return { ...form, default: { value, size }, defaultsLargely: form.defaultsLargely || size > largeDefaults };
+  const { properties, additional, items, keepsUnknown, embedded, nullable, defaulted } = form;
+  const defaultsLargely = form.defaultsLargely || size > largeDefaults;
+  // A copy by a spread would take half as much again.
+  const own = { value, size };
+  return { properties, additional, items, keepsUnknown, embedded, nullable, default: own, defaulted, defaultsLargely };
 }
 
 /** The size of the JSON of a value (bytes). */

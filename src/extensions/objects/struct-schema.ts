@@ -47,20 +47,29 @@ function fieldsOf(schema: Structural, name: string): { [name: string]: Field } {
   return { ...fields, ...typeMeta, metadata: field(1, ObjectMeta) };
 }
 
-/** The fields are read on first use. */
-function nestedStruct(schema: Structural, name: string, structType: 'atomic' | undefined): StructSchema {
-  let fields: StructSchema['fields'] | undefined;
-  return {
-    type: 'struct',
-    name,
-    literal: true,
-    open: schema.preserveUnknownFields,
-    get fields() {
-      fields ??= fieldsOf(schema, name);
-      return fields;
-    },
-    ...(structType && { structType }),
-  };
+/** The fields are read on first use. A class: literals with a getter do not share their hidden class. */
+class NestedStruct implements StructSchema {
+  readonly type = 'struct';
+  readonly literal = true;
+  readonly name: string;
+  readonly structType?: 'atomic';
+  readonly #schema: Structural;
+  #fields: StructSchema['fields'] | undefined;
+
+  constructor(schema: Structural, name: string, structType: 'atomic' | undefined) {
+    this.name = name;
+    if (structType !== undefined) this.structType = structType;
+    this.#schema = schema;
+  }
+
+  get open() {
+    return this.#schema.preserveUnknownFields;
+  }
+
+  get fields() {
+    this.#fields ??= fieldsOf(this.#schema, this.name);
+    return this.#fields;
+  }
 }
 
 function schemaOf(schema: Structural, name: string): Schema {
@@ -85,7 +94,7 @@ function schemaOf(schema: Structural, name: string): Schema {
       const hasFields = schema.properties.size > 0 || schema.embeddedResource;
       const atomic = mapType === 'atomic' ? mapType : undefined;
       if (hasFields) {
-        return nestedStruct(schema, name, atomic);
+        return new NestedStruct(schema, name, atomic);
       }
       const value = values === undefined || values === true ? anyValue : schemaOf(values, name);
       return { ...map(value), ...(atomic && { mapType: atomic }) };

@@ -131,9 +131,47 @@ export function valueSchemas(names: Names): ReadValueSchema {
   return read;
 }
 
-function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
+/** The schemas of scalars by their keywords, as JSON: definitions have many equal ones. */
+const scalars = new Map<string, ValueSchema>();
+/** Maximum number of them, and of characters of one. */
+const maxScalars = 2_000;
+const maxScalarLength = 200;
+const scalarTypes = new Set(['string', 'integer', 'number']);
+
+function readSchema(schema: JsonObject, names: Names, read: ReadValueSchema): ValueSchema {
   const plain = plainSchema(schema);
   if (plain !== undefined) return plain;
+  const keywords = scalarKeywords(schema);
+  if (keywords === undefined) return readKeywords(schema, names, read);
+  const known = scalars.get(keywords);
+  if (known !== undefined) return known;
+  const values = readKeywords(schema, names, read);
+  if (scalars.size < maxScalars) scalars.set(keywords, values);
+  return values;
+}
+
+/** What the schema of a scalar says about its values, as JSON; undefined for other schemas, and for long ones. */
+function scalarKeywords(schema: JsonObject): string | undefined {
+  if (typeof schema['type'] !== 'string' || !scalarTypes.has(schema['type'])) return undefined;
+  const keywords: [string, Json][] = [];
+  for (const key in schema) {
+    const value = schema[key] as Json;
+    if (key !== 'type' && key !== 'nullable' && neutral.has(key)) continue;
+    // Extensions mean something to the servers of a product alone.
+    if (key.startsWith('x-') || !isSharable(value)) return undefined;
+    keywords.push([key, value]);
+  }
+  const text = JSON.stringify(keywords);
+  return text.length > maxScalarLength ? undefined : text;
+}
+
+/** Whether the JSON of a keyword is different from that of all others; the values of enumerations are texts. */
+const isSharable = (value: Json): boolean =>
+  Array.isArray(value)
+    ? value.length < maxScalarLength && value.every((item) => typeof item === 'string')
+    : typeof value !== 'object' && typeof value !== 'bigint' && !Object.is(value, -0);
+
+function readKeywords(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
   const get = (key: string) => getKey(schema, key);
   const number = (key: string) =>
     typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
@@ -226,7 +264,8 @@ function plainSchema(schema: JsonObject): ValueSchema | undefined {
   return type === 'string' ? plainText : plainBoolean;
 }
 
-const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? none : list);
+/** The list, in no more memory than it needs: the results of `filter` and `flatMap` have room for 17 items. */
+const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? none : list.slice());
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
 

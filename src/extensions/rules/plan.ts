@@ -87,6 +87,7 @@ const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>()
 
 /** The plan of a schema; undefined when it has no rules. */
 export function planOf(structural: Structural, isResource: boolean): PlanNode | undefined {
+  if (!structural.has.rules) return undefined;
   let cached = plans.get(structural);
   if (cached === undefined) {
     cached = { plan: makePlan(structural, isResource) };
@@ -96,7 +97,6 @@ export function planOf(structural: Structural, isResource: boolean): PlanNode | 
 }
 
 function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
-  if (!structural.has.rules) return undefined;
   const node = new PlanNode(structural, isResource);
   const { items, additionalProperties: values } = structural;
   const inner = (child: Structural) => planOf(child, child.embeddedResource);

@@ -38,13 +38,14 @@ export class Distribution {
   readonly labels: string;
   readonly #buckets: readonly number[];
   /** One more than the buckets, for `+Inf`; not cumulative. */
-  readonly #counts: Float64Array;
+  readonly #counts: number[];
   #sum = 0;
 
   constructor(labels: string, buckets: readonly number[]) {
     this.labels = labels;
     this.#buckets = buckets;
-    this.#counts = new Float64Array(buckets.length + 1);
+    // A typed array of this size would be an allocation of its own outside of the heap.
+    this.#counts = Array<number>(buckets.length + 1).fill(0);
   }
 
   /** Counts a value, `times` times. */

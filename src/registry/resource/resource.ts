@@ -121,14 +121,20 @@ export function makeResources(
   options: ResourceOptions,
 ): Resource[] {
   const definitions = declared.map((definition) => expand(definition, options.names));
+  const sharers = new Map<string, ResourceDefinition[]>();
+  for (const definition of definitions) {
+    const id = formatGroupResource(definition.storage);
+    const others = sharers.get(id);
+    if (others === undefined) sharers.set(id, [definition]);
+    else others.push(definition);
+  }
   const storages = new Map<string, ResourceStorage>();
   return definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
-    const owner = storageOf(definition, definitions);
+    const owner = storageOf(definition, sharers.get(id) ?? []);
     let storage = storages.get(id);
     if (storage === undefined) {
-      const sharers = definitions.filter((other) => formatGroupResource(other.storage) === id);
-      storage = makeStorage(owner, sharers, shared, options);
+      storage = makeStorage(owner, sharers.get(id) ?? [], shared, options);
       storages.set(id, storage);
     }
     return makeResource(servedPart(definition, options), definition, owner, storage, options);
@@ -190,9 +196,9 @@ function compileSubresource({ group }: ResourceDefinition, declared: Subresource
 }
 
 /** The definition that owns the storage version of another: mostly itself. */
-function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinition[]): ResourceDefinition {
+function storageOf(definition: ResourceDefinition, sharers: readonly ResourceDefinition[]): ResourceDefinition {
   const { storage } = definition;
-  return all.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
+  return sharers.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
 }
 
 function makeStorage(
@@ -253,6 +259,33 @@ function conversionsTo(
 
 const noWriteRules: WriteRules = { gated: undefined, declarative: undefined };
 
+/** It is compiled on first use. A class: literals with a getter do not share their hidden class. */
+class LazyVersion implements CompiledVersion {
+  readonly declared: ResourceVersion;
+  readonly apiVersion: string;
+  readonly deprecation: Deprecation | undefined;
+  readonly #names: Names;
+  #type: CompiledType | undefined;
+
+  constructor(
+    { group }: ResourceDefinition,
+    declared: ResourceVersion,
+    names: Names,
+    deprecation: Deprecation | undefined,
+  ) {
+    this.declared = declared;
+    this.apiVersion = formatGroupVersion({ group, version: declared.version });
+    this.deprecation = deprecation;
+    this.#names = names;
+    this.#type = declared.type;
+  }
+
+  get type() {
+    this.#type ??= compile(this.declared.schema, this.#names);
+    return this.#type;
+  }
+}
+
 /** The resource of a definition. `served`: the definition with its served parts only. */
 function makeResource(
   served: ResourceDefinition,
@@ -262,18 +295,8 @@ function makeResource(
   { names, features, release }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
-    let { type } = declared;
-    return {
-      declared,
-      apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
-      deprecation: deprecationOf(of, declared, names, release),
-      get type() {
-        type ??= compile(declared.schema, names);
-        return type;
-      },
-    };
-  };
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion) =>
+    new LazyVersion(of, declared, names, deprecationOf(of, declared, names, release));
   const isStored = ({ version }: ResourceVersion): boolean =>
     formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];

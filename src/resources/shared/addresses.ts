@@ -87,13 +87,10 @@ export function isWithin(inner: string, outer: string): boolean {
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);
 export const validateCidr = (field: string, value: string): FieldError[] => byRule(field, value, cidr);
 
-const special: readonly (readonly [ranges: readonly (Range | undefined)[], why: string])[] = [
-  [['127.0.0.0/8', '::1/128'].map(readRange), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  [['169.254.0.0/16', 'fe80::/10'].map(readRange), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  [
-    ['224.0.0.0/24', 'ff02::/16'].map(readRange),
-    'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
-  ],
+const special: readonly (readonly [ranges: readonly string[], why: string])[] = [
+  [['127.0.0.0/8', '::1/128'], 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [['169.254.0.0/16', 'fe80::/10'], 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ];
 
 /** Rejects unspecified, loopback and link-local addresses. */
@@ -102,7 +99,7 @@ export function validatePublicIp(field: string, value: string): FieldError[] {
   if (address === undefined) return [fieldError.invalid(field, value, 'must be a valid IP address')];
   const errors = address.bits === 0n ? [fieldError.invalid(field, value, `may not be unspecified (${value})`)] : [];
   for (const [ranges, why] of special) {
-    if (ranges.some((range) => contains(range, address))) errors.push(fieldError.invalid(field, value, why));
+    if (ranges.some((range) => contains(readRange(range), address))) errors.push(fieldError.invalid(field, value, why));
   }
   return errors;
 }

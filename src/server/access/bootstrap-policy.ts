@@ -5,8 +5,6 @@ import type { Registry, Resource } from '../../registry/index.ts';
 import type { Store } from '../../store/index.ts';
 import { commitNew } from '../cluster/bootstrap-objects.ts';
 import type { Log } from '../dependencies.ts';
-import type { ServerSettings } from '../settings/flags.ts';
-import { absentResources } from '../settings/served-resources.ts';
 
 interface BootstrapPolicyOptions {
   /** Has the rights to change every role and binding. */
@@ -15,7 +13,8 @@ interface BootstrapPolicyOptions {
   readonly store: Store;
   readonly names: Names;
   readonly log: Log;
-  readonly settings: ServerSettings;
+  /** The built-in resources that the settings turn off. */
+  readonly absent: ReadonlySet<string>;
 }
 
 /** The resources of the default policy by kind. */
@@ -55,10 +54,10 @@ export function createPolicyBootstrap(options: BootstrapPolicyOptions, done: () 
  * nothing when nothing is missing. Logs objects that cannot be corrected. @throws StatusError
  */
 async function ensureBootstrapPolicy(options: BootstrapPolicyOptions): Promise<void> {
-  const { registry, names, settings } = options;
+  const { registry, names, absent } = options;
   const hasMetrics = registry.find(`metrics.${names.domain}`, 'v1beta1', 'pods') !== undefined;
-  const policy = bootstrapPolicy(names, registry.features, hasMetrics, absentResources(settings, names)).filter(
-    (object) => resourceOf(registry, object),
+  const policy = bootstrapPolicy(names, registry.features, hasMetrics, absent).filter((object) =>
+    resourceOf(registry, object),
   );
   for (let round = 0; round < maxRounds; round++) {
     const steps = reconcilePolicy(policy, await storedPolicy(options), names);

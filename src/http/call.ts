@@ -72,7 +72,7 @@ export interface HandlerOptions {
 
 /** The group versions that other API servers serve behind this one. */
 export interface Aggregation {
-  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remotes' | 'get'>;
+  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remotes'>;
   /** The response of the extension API server. @throws StatusError */
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
 }

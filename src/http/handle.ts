@@ -71,7 +71,9 @@ export function createHandler(options: HandlerOptions): Handler {
       const resource = path === undefined ? undefined : registry.find(path.group, path.version, path.resource);
       const series = metrics.series(info, resource, request.headers['content-type']);
       const relay =
-        aggregation !== undefined && aggregation.registrations.remotes > 0 ? relayAt(info, aggregation) : undefined;
+        aggregation !== undefined && aggregation.registrations.remotes.size > 0
+          ? relayAt(info, aggregation)
+          : undefined;
       progress.info = info;
       progress.series = series;
       // Authenticate.

@@ -70,7 +70,6 @@ export class Scheduler {
   /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
   #lastOwner = '';
   #turnsAlone = 0;
-  #ages = 0;
   #added = 0;
 
   constructor(loop: Loop) {
@@ -90,12 +89,7 @@ export class Scheduler {
 
   /** Resolves in a turn of the owner, behind all work that it has begun. */
   nextBehind(owner: string): Promise<void> {
-    return this.wait(owner, this.nextAge());
-  }
-
-  /** The age of a piece of work that begins now. */
-  nextAge(): number {
-    return this.#ages++;
+    return this.wait(owner, ages++);
   }
 
   #note(owner: string): void {
@@ -182,15 +176,17 @@ export class Scheduler {
   }
 }
 
+/** The number of pieces of work so far: the age of one that begins now. */
+let ages = 0;
+
 class WorkTurns implements Turns {
   readonly owner: string;
   readonly #scheduler: Scheduler;
-  #age: number;
+  #age = ages++;
 
   constructor(scheduler: Scheduler, owner: string) {
     this.#scheduler = scheduler;
     this.owner = owner;
-    this.#age = scheduler.nextAge();
   }
 
   get over(): boolean {
@@ -202,7 +198,7 @@ class WorkTurns implements Turns {
   }
 
   goBehind(): void {
-    this.#age = this.#scheduler.nextAge();
+    this.#age = ages++;
   }
 }
 

@@ -11,7 +11,7 @@ export function relayAt(
 ): NonResourceHandler | undefined {
   const [, root, group = '', version = ''] =
     resource === undefined ? path.split('/', 4) : ['', 'apis', resource.group, resource.version];
-  const remote = root === 'apis' ? registrations.get(`${version}.${group}`)?.remote : undefined;
+  const remote = root === 'apis' ? registrations.remotes.get(`${version}.${group}`) : undefined;
   if (remote === undefined) return undefined;
   return (call) => {
     // A watch may take as long as the client wants, also before its response begins.

@@ -95,8 +95,8 @@ describe('requests that start together after a wait for seats', () => {
     const begun: string[] = [];
     const begin = async (name: string) => {
       const turns = loop.scheduler.turns(name);
-      const arrival = { request, info, resource: undefined, flowClass: 'readOnly', seats, turns, stages } as const;
-      await new Reservation(createInFlight(limits), { name, groups: [] }, arrival).enter();
+      const reservation = new Reservation(createInFlight(limits), { name, groups: [] }, 'readOnly', seats);
+      await reservation.enter({ request, info, resource: undefined, turns, stages });
       begun.push(name);
       loop.spend(step);
     };

@@ -15,7 +15,10 @@ export function relayAt(
   if (remote === undefined) return undefined;
   return (call) => {
     // A watch may take as long as the client wants, also before its response begins.
-    if (call.info.verb === 'watch') call.reservation.leaveSeats();
+    if (call.info.verb === 'watch') {
+      call.reservation.seats?.release();
+      call.turns.goBehind?.();
+    }
     return answer(call, remote);
   };
 }

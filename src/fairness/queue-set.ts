@@ -158,7 +158,9 @@ export class QueueSet {
     if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
     const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
     if (isFree || this.#mayExceed(request, queue)) {
-      this.#startAtOnce(request, queue, now);
+      request.queue = queue;
+      if (queue.executing === 0) this.#activate(queue);
+      this.#startFrom(queue, request, now);
     } else {
       this.#enqueue(request, queue);
       this.#dispatch(now);
@@ -263,13 +265,6 @@ export class QueueSet {
       this.#queues.set(index, queue);
     }
     return queue;
-  }
-
-  /** Starts a request that need not wait. */
-  #startAtOnce(request: QueuedRequest, queue: Queue, now: number): void {
-    request.queue = queue;
-    if (queue.executing === 0) this.#activate(queue);
-    this.#startFrom(queue, request, now);
   }
 
   #activate(queue: Queue): void {

@@ -276,15 +276,21 @@ export class Reservation {
    */
   enter(entrant: Entrant): Promise<void> | undefined {
     const { seats } = this;
-    if (seats !== undefined) {
+    if (seats !== undefined && seats.started === undefined) {
       if (seats.take(estimateWork(entrant, seats)) !== undefined) throw new Overload();
       if (seats.started === undefined) return this.#enterAfterWait(entrant, seats);
     }
-    this.#count();
+    const flowClass = this.#flowClass;
+    if (flowClass === undefined) return undefined;
+    const limit = this.#limits[flowClass];
+    if (this.#isUnlimited) limit.take(this.#user, 1);
+    else if (!limit.tryTake(this.#user, 1, this.#exempt)) throw new Overload();
+    this.#requests++;
     return undefined;
   }
 
-  async #enterAfterWait({ request, info, turns, stages }: Entrant, seats: FlowRequest): Promise<void> {
+  async #enterAfterWait(entrant: Entrant, seats: FlowRequest): Promise<void> {
+    const { request, info, turns, stages } = entrant;
     const waiting = seats.wait(maxWaitMs(info));
     const stopListening = whenGone(request, () => seats.cancel());
     const refusal = await stages.waitFor(waiting);
@@ -292,7 +298,7 @@ export class Reservation {
     if (refusal !== undefined) throw new Overload();
     // A request that frees many seats starts many others: they go on one by one.
     await turns.next();
-    this.#count();
+    await this.enter(entrant);
   }
 
   /**
@@ -303,16 +309,6 @@ export class Reservation {
     const flowClass = this.#flowClass;
     if (flowClass === undefined || this.#isUnlimited) return;
     if (!this.#limits[flowClass].check(this.#user, 1, this.#exempt)) throw new Overload();
-  }
-
-  /** Counts the request in its flow class. */
-  #count(): void {
-    const flowClass = this.#flowClass;
-    if (flowClass === undefined) return;
-    const limit = this.#limits[flowClass];
-    if (this.#isUnlimited) limit.take(this.#user, 1);
-    else if (!limit.tryTake(this.#user, 1, this.#exempt)) throw new Overload();
-    this.#requests++;
   }
 
   /**

@@ -83,7 +83,7 @@ export class Scheduler {
 
   /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
-    this.#note(owner);
+    if (owner !== this.#lastOwner) this.#note(owner);
     return new WorkTurns(this, owner);
   }
 
@@ -92,9 +92,10 @@ export class Scheduler {
     return this.wait(owner, ages++);
   }
 
+  /** Another owner than the last one has work. */
   #note(owner: string): void {
     // The server works for the users: its own work makes none of them wait.
-    if (owner === this.#lastOwner || owner === serverOwner) return;
+    if (owner === serverOwner) return;
     this.#lastOwner = owner;
     this.#turnsAlone = 0;
   }
@@ -108,7 +109,7 @@ export class Scheduler {
   }
 
   wait(name: string, age: number): Promise<void> {
-    this.#note(name);
+    if (name !== this.#lastOwner) this.#note(name);
     let owner = this.#owners.get(name);
     if (owner === undefined) {
       owner = { used: this.#used, since: 0, running: false, waiting: [] };

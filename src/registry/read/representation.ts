@@ -59,9 +59,7 @@ function needsLongRead(target: Target, object: CachedObject, representation: Rep
 const needsText = (target: Target, view: Representation): boolean =>
   (view.as === 'object' || (view.as === 'table' && view.includeObject === 'Object')) && !isStorageVersion(target);
 
-/**
- * Reads a large object in steps, if its representation needs that: {@link representObject} then takes the result.
- */
+/** Reads a large object in steps, if its representation needs that, for {@link representObject}. */
 export function* readForRepresentation(
   target: Target,
   object: CachedObject,

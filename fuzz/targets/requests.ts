@@ -1,8 +1,7 @@
 import { parseJson } from '../../src/codec/index.ts';
-import { hasImpersonation } from '../../src/http/access.ts';
 import { impersonate } from '../../src/http/impersonate.ts';
 import { ClientFrames } from '../../src/http/relay/web-socket.ts';
-import { identify, splitAtRest } from '../../src/http/request-info.ts';
+import { hasImpersonation, identify, splitAtRest } from '../../src/http/request-info.ts';
 import { defaultFeatures, isJsonObject, statusError } from '../../src/meta/index.ts';
 import { requestedSubject } from '../../src/pki/index.ts';
 import { deleteOptionsOf, readWriteOptions } from '../../src/registry/index.ts';

@@ -65,7 +65,9 @@ export class Registrations {
   readonly #own: ReadonlySet<string>;
   readonly #entries = new Map<string, Entry>();
   #all: ReadonlyMap<string, Registration> | undefined;
-  #remotes = 0;
+  readonly #remotes = new Map<string, RemoteServer>();
+  /** The group versions that other servers serve. */
+  readonly remotes: ReadonlyMap<string, RemoteServer> = this.#remotes;
 
   /**
    * `builtIn`: the priorities of built-in group versions that have no APIService, by its name. `own`: the groups that no other
@@ -89,11 +91,6 @@ export class Registrations {
 
   get(name: string): Registration | undefined {
     return this.#entries.get(name)?.registration;
-  }
-
-  /** The number of group versions that other servers serve. */
-  get remotes(): number {
-    return this.#remotes;
   }
 
   /** Stores an APIService; undefined when it was deleted. Returns whether it must be checked now. */
@@ -124,10 +121,11 @@ export class Registrations {
   }
 
   #put(name: string, after: Entry | undefined): void {
-    const count = (entry: Entry | undefined) => (entry?.registration.remote === undefined ? 0 : 1);
-    this.#remotes += count(after) - count(this.#entries.get(name));
     if (after === undefined) this.#entries.delete(name);
     else this.#entries.set(name, after);
+    const remote = after?.registration.remote;
+    if (remote === undefined) this.#remotes.delete(name);
+    else this.#remotes.set(name, remote);
     this.#all = undefined;
   }
 }

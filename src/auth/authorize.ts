@@ -52,8 +52,6 @@ function undecided({ reasons, errors }: Said): Decision {
   return errors.length === 0 ? decision : { ...decision, error: aggregateMessages(errors) };
 }
 
-const decides = ({ allowed, denied }: Decision): boolean => allowed || denied === true;
-
 /**
  * The first authorizer in order that allows or denies decides, whatever others before it have failed to do. Without one
  * there is no opinion, and reasons and errors are joined. Rules are concatenated.
@@ -65,14 +63,14 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
       if (decision instanceof Promise) return continueWith(decision, i + 1, attributes, said);
-      if (decides(decision)) return decision;
+      if (decision.allowed || decision.denied) return decision;
       if (decision.reason !== '' || decision.error !== undefined) said = added(said, decision);
     }
     return said === nothingSaid ? noOpinion : undecided(said);
   };
   const continueWith = async (pending: Promise<Decision>, index: number, attributes: Attributes, said: Said) => {
     const decision = await pending;
-    return decides(decision) ? decision : authorizeFrom(attributes, index, added(said, decision));
+    return decision.allowed || decision.denied ? decision : authorizeFrom(attributes, index, added(said, decision));
   };
   return Object.assign(authorizeFrom, {
     rulesFor: (user: User, namespace: string) => unionRules(authorizers, user, namespace),
@@ -82,7 +80,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
 /** Wraps an authorizer to report its decisions to the observer. */
 export function observedAuthorizer(authorizer: Authorizer, observer: Pick<AuthorizerObserver, 'decided'>): Authorizer {
   const observe = (decision: Decision): Decision => {
-    if (decides(decision)) observer.decided(decision.allowed ? 'allowed' : 'denied');
+    if (decision.allowed || decision.denied) observer.decided(decision.allowed ? 'allowed' : 'denied');
     return decision;
   };
   const authorize = (attributes: Attributes) => {

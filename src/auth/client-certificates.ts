@@ -74,9 +74,7 @@ export function certificateAuthenticator(
   const credentialId = `authentication.${names.labels}/credential-id`;
   const trusted = certificateCheck(options);
   const users = new WeakMap<ClientCertificate, User>();
-  const userOf = (certificate: ClientCertificate): User | undefined => {
-    const known = users.get(certificate);
-    if (known !== undefined) return known;
+  const recognise = (certificate: ClientCertificate): User | undefined => {
     const { commonName: name, organizations, uids = [], sha256 } = certificate;
     if (name === '') return undefined;
     // The user of such a certificate would depend on who reads it.
@@ -92,11 +90,11 @@ export function certificateAuthenticator(
   };
   const userUntil = (certificate: ClientCertificate, until: number): User | undefined => {
     options.expiring?.((until - options.clock.now()) / 1000);
-    return userOf(certificate);
+    return users.get(certificate) ?? recognise(certificate);
   };
   return ({ certificate }) => {
     if (certificate === undefined) return undefined;
-    if (certificate.own === undefined) return userOf(certificate);
+    if (certificate.own === undefined) return users.get(certificate) ?? recognise(certificate);
     const until = trusted(certificate);
     if (until === undefined) return undefined;
     if (until instanceof Promise) return until.then((late) => userUntil(certificate, late));

@@ -150,7 +150,11 @@ export class Classifier {
 
   /** The first schema that matches; undefined when none does. */
   classify({ user, verb, resource, path }: FlowAttributes): Schema | undefined {
-    const { resourceRules, pathRules } = this.#rulesOf(user);
+    let rules = this.#users.get(user.name);
+    if (rules === undefined || (rules.groups !== user.groups && !sameTexts(rules.groups, user.groups))) {
+      rules = this.#remember(user);
+    }
+    const { resourceRules, pathRules } = rules;
     if (resource === undefined) {
       for (const [rule, schema] of pathRules) if (matchesPath(rule, verb, path)) return schema;
     } else {
@@ -159,9 +163,8 @@ export class Classifier {
     return undefined;
   }
 
-  #rulesOf(user: User): UserRules {
-    const known = this.#users.get(user.name);
-    if (known !== undefined && (known.groups === user.groups || sameTexts(known.groups, user.groups))) return known;
+  /** Finds the rules of a user, and remembers them. */
+  #remember(user: User): UserRules {
     const matching = this.schemas.flatMap((schema) =>
       schema.rules.filter(({ hasSubject }) => hasSubject(user)).map((rule) => ({ schema, ...rule })),
     );

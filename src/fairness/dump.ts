@@ -20,10 +20,10 @@ export function dumpLevels(levels: readonly PriorityLevel[]): Steps<string> {
     'CancelledRequests',
   ];
   const rows = levels.map(({ name, queueSet, quiescing, counts }): Row => {
-    const active = [...queueSet.queues.values()].filter(({ waiting }) => waiting.length > 0).length;
+    const { queues, waiting, executing } = queueSet.state;
+    const active = [...queues.values()].filter((queue) => queue.waiting.length > 0).length;
     const { dispatched, rejected, timedOut, cancelled } = counts;
-    const { idle, waiting, executing } = queueSet;
-    return [name, active, idle, quiescing, waiting, executing.size, dispatched, rejected, timedOut, cancelled];
+    return [name, active, queueSet.idle, quiescing, waiting, executing.size, dispatched, rejected, timedOut, cancelled];
   });
   return table(header, rows);
 }
@@ -60,7 +60,8 @@ function* queueRows(levels: readonly PriorityLevel[]): Generator<Row> {
   }
 }
 
-function queuesOf({ queueSet: { queues, response } }: PriorityLevel): Queue[] {
+function queuesOf({ queueSet }: PriorityLevel): Queue[] {
+  const { queues, response } = queueSet.state;
   if (typeof response === 'string' || response.queues > maxIdleQueues) {
     return [...queues.values()].sort((a, b) => a.index - b.index);
   }
@@ -99,12 +100,15 @@ interface Placed {
 
 /** The requests of this moment: rows are made while they go on. */
 const placesOf = (levels: readonly PriorityLevel[]): Placed[] =>
-  levels.flatMap(({ name: level, queueSet }) => [
-    ...[...queueSet.queues.values()]
-      .sort((a, b) => a.index - b.index)
-      .flatMap(({ waiting }) => waiting.map((request, place) => ({ level, request, place }))),
-    ...[...queueSet.executing].map((request) => ({ level, request, place: -1 })),
-  ]);
+  levels.flatMap(({ name: level, queueSet }) => {
+    const { queues, executing } = queueSet.state;
+    return [
+      ...[...queues.values()]
+        .sort((a, b) => a.index - b.index)
+        .flatMap(({ waiting }) => waiting.map((request, place) => ({ level, request, place }))),
+      ...[...executing].map((request) => ({ level, request, place: -1 })),
+    ];
+  });
 
 /** `offset`: from monotonic time to that of the day (ms). */
 function* requestRows(placed: readonly Placed[], offset: number, withDetails: boolean): Generator<Row> {

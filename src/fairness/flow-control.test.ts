@@ -101,7 +101,7 @@ describe('flow control', () => {
     flowControl.setSchema('busy', { uid: 'u', spec: schemaTo('busy', 'jane', 100) });
     flowControl.setLevel('busy', { uid: 'u', spec: limited(5, queuing) });
     flowControl.setLevel('idle', { uid: 'u', spec: limited(10, { lendablePercent: 100 }) });
-    const seatsOf = (name: string) => flowControl.levels.find((level) => level.name === name)?.queueSet.limit;
+    const seatsOf = (name: string) => flowControl.levels.find((level) => level.name === name)?.queueSet.state.limit;
     expect([seatsOf('busy'), seatsOf('idle')]).toEqual([3, 5]);
     const requests = Array.from({ length: 8 }, () => enter('jane'));
     expect(requests.filter(({ started }) => started !== undefined)).toHaveLength(3);

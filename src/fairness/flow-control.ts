@@ -84,13 +84,13 @@ export class FlowControl {
 
   /** The levels in the order of their names. */
   get levels(): PriorityLevel[] {
-    this.#refreshIfStale();
+    if (this.#stale || this.#quiescing.some(isIdle)) this.#refresh();
     return [...this.#levels.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** The request in the level of its flow schema. It has no seats yet. */
   classify(attributes: FlowAttributes): FlowRequest {
-    this.#refreshIfStale();
+    if (this.#stale || this.#quiescing.some(isIdle)) this.#refresh();
     const schema = this.#classifier.classify(attributes);
     const assignment = this.#assignments.get(schema?.name ?? catchAll) as Assignment;
     return new FlowRequest(
@@ -124,9 +124,8 @@ export class FlowControl {
     }
   }
 
-  /** Adopts the objects as they are, if they have changed or a level has ended. */
-  #refreshIfStale(): void {
-    if (!this.#stale && !this.#quiescing.some(({ queueSet }) => queueSet.idle)) return;
+  /** Adopts the objects as they are: they have changed, or a level has ended. */
+  #refresh(): void {
     this.#stale = false;
     this.#adoptLevels();
     const { observer, mandatory } = this.#options;
@@ -166,3 +165,5 @@ export class FlowControl {
     }
   }
 }
+
+const isIdle = ({ queueSet }: PriorityLevel): boolean => queueSet.idle;

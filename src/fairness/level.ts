@@ -57,19 +57,19 @@ export class PriorityLevel {
     this.limits = limits;
     const response = responseOf(configuration.spec);
     this.maxSeats = maxSeatsOf(limits.nominal, typeof response === 'object' ? response.handSize : 1);
-    this.queueSet.configure(response, changed ? limits.nominal : this.queueSet.limit);
+    this.queueSet.configure(response, changed ? limits.nominal : this.queueSet.state.limit);
     this.#configureUsage();
   }
 
   /** Changes the number of its seats. */
   resize(limit: number): void {
-    if (limit === this.queueSet.limit) return;
+    if (limit === this.queueSet.state.limit) return;
     this.queueSet.resize(limit);
     this.#configureUsage();
   }
 
   #configureUsage(): void {
-    const { limit, response } = this.queueSet;
+    const { limit, response } = this.queueSet.state;
     const places = typeof response === 'object' ? response.queues * response.queueLengthLimit : limit;
     this.usage.configure(limit, this.limits.nominal, places);
   }

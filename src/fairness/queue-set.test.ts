@@ -45,9 +45,9 @@ describe('a queue set', () => {
     const [first, second] = [enter('a').request, enter('b').request];
     const started: string[] = [];
     second.onStart = () => void started.push('second');
-    expect([first.started, second.started, queueSet.waiting]).toEqual([0, undefined, 1]);
+    expect([first.started, second.started, queueSet.state.waiting]).toEqual([0, undefined, 1]);
     queueSet.finish(first);
-    expect([started, second.started, queueSet.waiting, queueSet.seatsInUse]).toEqual([['second'], 0, 0, 1]);
+    expect([started, second.started, queueSet.state.waiting, queueSet.state.seatsInUse]).toEqual([['second'], 0, 0, 1]);
     queueSet.finish(second);
     expect(queueSet.idle).toBe(true);
   });
@@ -93,24 +93,24 @@ describe('a queue set', () => {
     const { request } = enter('quiet');
     finishFirst();
     expect(request.started).toBe(clock.monotonic());
-    expect(queueSet.waiting).toBe(14);
+    expect(queueSet.state.waiting).toBe(14);
   });
 
   it('starts the request of an idle user on an extra seat, one for every ten of the level', () => {
     const { queueSet, enter } = makeQueueSet({ queues: 1024, handSize: 1, queueLengthLimit: 50 }, 20);
     for (let i = 0; i < 30; i++) enter('noisy');
-    expect([queueSet.seatsInUse, queueSet.waiting]).toEqual([20, 10]);
+    expect([queueSet.state.seatsInUse, queueSet.state.waiting]).toEqual([20, 10]);
     const started = (flow: string, work = oneSeat) => enter(flow, work).request.started !== undefined;
     expect([started('wide', wide(2)), started('first'), started('first'), started('second'), started('third')]).toEqual(
       [false, true, false, true, false],
     );
-    expect(queueSet.seatsInUse).toBe(22);
+    expect(queueSet.state.seatsInUse).toBe(22);
   });
 
   it('keeps the final seats of a request until the events of its change are sent', () => {
     const { clock, queueSet, enter } = makeQueueSet(queuing, 4);
     const { request } = enter('a', { initialSeats: 1, finalSeats: 3, extraMs: 25 });
-    expect(queueSet.seatsInUse).toBe(3);
+    expect(queueSet.state.seatsInUse).toBe(3);
     queueSet.finish(request);
     const waiting = enter('b', wide(2)).request;
     expect(waiting.started).toBeUndefined();
@@ -156,18 +156,18 @@ describe('a queue set', () => {
         const { clock, queueSet, enter } = makeQueueSet({ queues: 4, handSize: 2, queueLengthLimit: 5 }, limit);
         const waiting: QueuedRequest[] = [];
         const check = () => {
-          const executing = [...queueSet.executing];
+          const executing = [...queueSet.state.executing];
           const seats = executing.reduce((all, request) => all + request.seats, 0);
-          expect(queueSet.seatsInUse).toBe(seats);
+          expect(queueSet.state.seatsInUse).toBe(seats);
           expect(seats <= limit || executing.length === 1).toBe(true);
-          for (const queue of queueSet.queues.values()) {
+          for (const queue of queueSet.state.queues.values()) {
             const left = waiting.filter((request) => request.queue === queue && request.started === undefined);
             expect(queue.waiting).toEqual(left);
           }
-          expect(queueSet.waiting).toBe(waiting.filter(({ started }) => started === undefined).length);
+          expect(queueSet.state.waiting).toBe(waiting.filter(({ started }) => started === undefined).length);
         };
         for (const [what, which, seats = 1] of steps) {
-          const executing = [...queueSet.executing];
+          const executing = [...queueSet.state.executing];
           const still = waiting.filter(({ started }) => started === undefined);
           if (what === 'enter') {
             const { request, refusal } = enter(`flow-${which}`, wide(seats));
@@ -183,7 +183,7 @@ describe('a queue set', () => {
         }
         for (let request = firstOf(queueSet); request !== undefined; request = firstOf(queueSet))
           queueSet.finish(request);
-        expect([queueSet.idle, queueSet.seatsInUse, queueSet.waiting]).toEqual([true, 0, 0]);
+        expect([queueSet.idle, queueSet.state.seatsInUse, queueSet.state.waiting]).toEqual([true, 0, 0]);
       }),
     );
   });
@@ -198,11 +198,11 @@ describe('a queue set', () => {
         seats.forEach((_, flow) => {
           for (let i = 0; i < 40; i++) add(flow);
         });
-        const queuesOfFlows = new Set([...queueSet.queues.keys()]);
+        const queuesOfFlows = new Set([...queueSet.state.queues.keys()]);
         fc.pre(queuesOfFlows.size === seats.length);
         for (let round = 0; round < 400; round++) {
           clock.set(clock.now() + 10);
-          for (const request of [...queueSet.executing]) {
+          for (const request of [...queueSet.state.executing]) {
             const flow = Number(request.distinguisher.slice('flow-'.length));
             served[flow]! += request.seats;
             queueSet.finish(request);
@@ -218,4 +218,4 @@ describe('a queue set', () => {
   });
 });
 
-const firstOf = ({ executing }: QueueSet): QueuedRequest | undefined => executing.values().next().value;
+const firstOf = ({ state: { executing } }: QueueSet): QueuedRequest | undefined => executing.values().next().value;

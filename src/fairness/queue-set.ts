@@ -36,6 +36,24 @@ const extraPart = 0.1;
 
 type Hands = Map<string, readonly Queue[]>;
 
+/** The state of a queue set at a moment. Its maps and sets go on changing. */
+export interface QueueSetState {
+  readonly response: LimitResponse;
+  /** Its seats, those in use, and the requests that wait. */
+  readonly limit: number;
+  readonly seatsInUse: number;
+  readonly waiting: number;
+  /** The queues that have been used, by their index. */
+  readonly queues: ReadonlyMap<number, Queue>;
+  /** In the order in which they started. */
+  readonly executing: ReadonlySet<QueuedRequest>;
+  /** Virtual time (seat seconds). */
+  readonly currentR: number;
+  /** The virtual time of the last dispatch, and the virtual start of that request. */
+  readonly dispatchR: number;
+  readonly latestS: number;
+}
+
 /**
  * Fair queueing: among the waiting requests, each the first of its queue, the one with the smallest virtual finish time
  * starts next. Virtual time advances by the seats in use, divided by the number of active queues. A request that starts
@@ -44,28 +62,24 @@ type Hands = Map<string, readonly Queue[]>;
 export class QueueSet {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly #usage: LevelUsage;
-  response: LimitResponse;
-  /** Its seats, those in use, and the requests that wait. */
-  limit: number;
-  seatsInUse = 0;
-  waiting = 0;
-  /** The queues that have been used, by their index. */
-  readonly queues = new Map<number, Queue>();
+  #response: LimitResponse;
+  #limit: number;
+  #seatsInUse = 0;
+  #waiting = 0;
+  readonly #queues = new Map<number, Queue>();
   /** The queues of flows, by schema and distinguisher. */
   readonly #hands = new Map<string, Hands>();
   /** The queues with waiting requests; the one that was served last is at the end. */
   readonly #due = new Set<Queue>();
-  /** In the order in which they started. */
-  readonly executing = new Set<QueuedRequest>();
+  readonly #executing = new Set<QueuedRequest>();
   #active = 0;
   #waitingSeats = 0;
   #entered = 0;
-  /** Virtual time (seat seconds), and when it was computed (monotonic ms). */
-  currentR = 0;
+  #currentR = 0;
+  /** When the virtual time was computed (monotonic ms). */
   #computed: number;
-  /** The virtual time of the last dispatch, and the virtual start of that request. */
-  dispatchR = 0;
-  latestS = 0;
+  #dispatchR = 0;
+  #latestS = 0;
 
   constructor(
     clock: Pick<Clock, 'monotonic' | 'after'>,
@@ -74,14 +88,29 @@ export class QueueSet {
   ) {
     this.#clock = clock;
     this.#usage = usage;
-    this.response = response;
-    this.limit = limit;
+    this.#response = response;
+    this.#limit = limit;
     this.#computed = clock.monotonic();
+  }
+
+  /** Its present state, for dumps, metrics and tests. */
+  get state(): QueueSetState {
+    return {
+      response: this.#response,
+      limit: this.#limit,
+      seatsInUse: this.#seatsInUse,
+      waiting: this.#waiting,
+      queues: this.#queues,
+      executing: this.#executing,
+      currentR: this.#currentR,
+      dispatchR: this.#dispatchR,
+      latestS: this.#latestS,
+    };
   }
 
   /** Whether no request waits or has a seat. */
   get idle(): boolean {
-    return this.waiting === 0 && this.seatsInUse === 0 && this.executing.size === 0;
+    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.size === 0;
   }
 
   /**
@@ -100,8 +129,8 @@ export class QueueSet {
 
   /** Changes the limits. Requests that wait stay in their queues. */
   configure(response: LimitResponse, limit: number): void {
-    const before = this.response;
-    this.response = response;
+    const before = this.#response;
+    this.#response = response;
     const isSame =
       typeof before === 'object' && typeof response === 'object' && queuesOf(before) === queuesOf(response);
     if (!isSame) this.#hands.clear();
@@ -111,7 +140,7 @@ export class QueueSet {
   /** Changes the number of seats, and starts the requests that then fit. */
   resize(limit: number): void {
     const now = this.advance();
-    this.limit = limit;
+    this.#limit = limit;
     this.#dispatch(now);
   }
 
@@ -119,7 +148,7 @@ export class QueueSet {
   enter(request: QueuedRequest): Refusal | undefined {
     const now = this.advance();
     request.entered = now;
-    const response = this.response;
+    const response = this.#response;
     if (typeof response === 'string') {
       if (response === 'reject' && !this.#fits(request)) return 'concurrency-limit';
       this.#start(request, now);
@@ -127,9 +156,11 @@ export class QueueSet {
     }
     const queue = this.#chooseQueue(request, response);
     if (queue.waiting.length >= response.queueLengthLimit) return 'queue-full';
-    const isFree = this.waiting === 0 && this.seatsInUse < this.limit && this.#fits(request);
+    const isFree = this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#fits(request);
     if (isFree || this.#mayExceed(request, queue)) {
-      this.#startAtOnce(request, queue, now);
+      request.queue = queue;
+      if (queue.executing === 0) this.#activate(queue);
+      this.#startFrom(queue, request, now);
     } else {
       this.#enqueue(request, queue);
       this.#dispatch(now);
@@ -155,7 +186,7 @@ export class QueueSet {
     const now = this.advance();
     const { queue, started = now, work, seats } = request;
     const { initialSeats, finalSeats, extraMs } = work;
-    this.executing.delete(request);
+    this.#executing.delete(request);
     if (queue !== undefined) {
       queue.nextDispatchR += ((now - started) / 1_000 - estimatedSeconds) * initialSeats;
       queue.initialSeats -= initialSeats;
@@ -169,30 +200,30 @@ export class QueueSet {
   }
 
   #release(now: number, queue: Queue | undefined, seats: number, requests = 0): void {
-    this.seatsInUse -= seats;
+    this.#seatsInUse -= seats;
     if (queue !== undefined) {
       queue.seatsInUse -= seats;
       queue.executing -= requests;
       this.#settle(queue, requests);
     }
-    if (this.waiting > 0) this.#dispatch(now);
+    if (this.#waiting > 0) this.#dispatch(now);
   }
 
   /** After one of its requests has ended or left: an idle queue does not count as active. */
   #settle(queue: Queue, requests: number): void {
     if (queue.waiting.length > 0 || queue.executing > 0) return;
     if (requests > 0) this.#active--;
-    if (queue.seatsInUse > 0 || this.queues.size <= maxRemembered) return;
-    this.queues.delete(queue.index);
+    if (queue.seatsInUse > 0 || this.#queues.size <= maxRemembered) return;
+    this.#queues.delete(queue.index);
     this.#hands.clear();
   }
 
   /** Advances the virtual time, and returns the time (monotonic ms). Precedes every change: the usage counts the state until now. */
   advance(): number {
     const now = this.#clock.monotonic();
-    this.#usage.elapse(now, this.seatsInUse, this.#waitingSeats, this.executing.size, this.waiting);
+    this.#usage.elapse(now, this.#seatsInUse, this.#waitingSeats, this.#executing.size, this.#waiting);
     if (this.#active > 0) {
-      this.currentR += (((now - this.#computed) / 1_000) * this.seatsInUse) / this.#active;
+      this.#currentR += (((now - this.#computed) / 1_000) * this.#seatsInUse) / this.#active;
     }
     this.#computed = now;
     return now;
@@ -208,7 +239,7 @@ export class QueueSet {
     // Among equal queues each is first in turn.
     const offset = this.#entered++ % handSize;
     let best = hand[offset] as Queue;
-    if (this.waiting === 0) return best;
+    if (this.#waiting === 0) return best;
     for (let i = 1; i < handSize; i++) {
       const queue = hand[(offset + i) % handSize] as Queue;
       if (queue.waitingWork < best.waitingWork) best = queue;
@@ -228,43 +259,36 @@ export class QueueSet {
   }
 
   #queue(index: number): Queue {
-    let queue = this.queues.get(index);
+    let queue = this.#queues.get(index);
     if (queue === undefined) {
       queue = new Queue(index);
-      this.queues.set(index, queue);
+      this.#queues.set(index, queue);
     }
     return queue;
   }
 
-  /** Starts a request that need not wait. */
-  #startAtOnce(request: QueuedRequest, queue: Queue, now: number): void {
-    request.queue = queue;
-    if (queue.executing === 0) this.#activate(queue);
-    this.#startFrom(queue, request, now);
-  }
-
   #activate(queue: Queue): void {
-    queue.nextDispatchR = Math.max(queue.nextDispatchR, this.currentR - idleCredit);
+    queue.nextDispatchR = Math.max(queue.nextDispatchR, this.#currentR - idleCredit);
     this.#active++;
   }
 
   #enqueue(request: QueuedRequest, queue: Queue): void {
     request.queue = queue;
-    request.earliestR = this.currentR - idleCredit;
+    request.earliestR = this.#currentR - idleCredit;
     if (queue.waiting.length === 0) {
       if (queue.executing === 0) this.#activate(queue);
       this.#due.add(queue);
     }
     queue.waiting.push(request);
     queue.waitingWork += totalWork(request);
-    this.waiting++;
+    this.#waiting++;
     this.#waitingSeats += request.seats;
     boundDispatch(queue);
   }
 
   /** Counts a request that has left its queue. */
   #dequeued(request: QueuedRequest, queue: Queue): void {
-    this.waiting--;
+    this.#waiting--;
     this.#waitingSeats -= request.seats;
     // Without rounding errors where nothing waits.
     queue.waitingWork = queue.waiting.length === 0 ? 0 : queue.waitingWork - totalWork(request);
@@ -274,7 +298,7 @@ export class QueueSet {
   }
 
   #dispatch(now: number): void {
-    while (this.waiting > 0 && this.seatsInUse < this.limit) {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
       const queue = this.#nextQueue(now);
       const request = queue.waiting[0] as QueuedRequest;
       // Narrower requests of other queues do not overtake it, or a wide one would never start.
@@ -289,8 +313,8 @@ export class QueueSet {
 
   #startFrom(queue: Queue, request: QueuedRequest, now: number): void {
     const { seats, work } = request;
-    this.dispatchR = this.currentR;
-    this.latestS = queue.nextDispatchR;
+    this.#dispatchR = this.#currentR;
+    this.#latestS = queue.nextDispatchR;
     queue.nextDispatchR += totalWork(request);
     boundDispatch(queue);
     queue.executing++;
@@ -315,21 +339,21 @@ export class QueueSet {
 
   /** A request that is wider than the level starts when nothing else has a seat. */
   #fits({ seats }: QueuedRequest): boolean {
-    if (this.seatsInUse + seats <= this.limit) return true;
-    return seats > this.limit && this.executing.size === 0 && this.seatsInUse === 0;
+    if (this.#seatsInUse + seats <= this.#limit) return true;
+    return seats > this.#limit && this.#executing.size === 0 && this.#seatsInUse === 0;
   }
 
   /** Whether a request starts on an extra seat. */
   #mayExceed({ seats }: QueuedRequest, queue: Queue): boolean {
     const isIdle = queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0;
-    const fits = seats === 1 && this.seatsInUse < this.limit + Math.floor(extraPart * this.limit);
-    return isIdle && fits && queue.nextDispatchR <= this.currentR;
+    const fits = seats === 1 && this.#seatsInUse < this.#limit + Math.floor(extraPart * this.#limit);
+    return isIdle && fits && queue.nextDispatchR <= this.#currentR;
   }
 
   #start(request: QueuedRequest, now: number): void {
     request.started = now;
-    this.seatsInUse += request.seats;
-    this.executing.add(request);
+    this.#seatsInUse += request.seats;
+    this.#executing.add(request);
   }
 }
 

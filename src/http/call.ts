@@ -16,6 +16,33 @@ import type { FindType } from './openapi/built-in-types.ts';
 import type { NodeProxy } from './relay/node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
+import type { Warnings } from './warnings.ts';
+
+/** What is known of a request, from its arrival to its end. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  /** The Audit-ID. */
+  readonly id: string;
+  /** When it arrived (ms since 1970). */
+  readonly started: number;
+  /** Records the stages of the request. */
+  readonly stages: Stages;
+  /** Adds a `Warning` header with this text to the response, of success and error alike. */
+  readonly warn: (text: string) => void;
+  warnings: Warnings | undefined;
+  info: RequestInfo;
+  series: RequestSeries | undefined;
+  /** Who has sent it. Undefined: it is not authenticated. */
+  user: User | undefined;
+  /** Undefined: it is not audited, or not yet. */
+  audit: AuditContext | undefined;
+  /** Undefined: it has not come to its seat. */
+  call: Call | undefined;
+  /** Whether it is a watch or a proxied request, which may take as long as the client wants. */
+  longRunning: boolean;
+  /** Rejected or abandoned to protect the server. */
+  terminated: boolean;
+}
 
 /** A request with its request info and its user. */
 export interface Call {
@@ -27,7 +54,7 @@ export interface Call {
   readonly resource: Resource | undefined;
   readonly user: User;
   readonly series: RequestSeries;
-  /** The amounts that the request has taken of the limits. A mutating request is counted once its body has arrived. */
+  /** The seats of the request and its part of the limits. A mutating request has them once its body has arrived. */
   readonly reservation: Reservation;
   /** Adds a `Warning` header with this text to the response, of success and error alike. */
   readonly warn: (text: string) => void;
@@ -72,7 +99,7 @@ export interface HandlerOptions {
 
 /** The group versions that other API servers serve behind this one. */
 export interface Aggregation {
-  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remotes' | 'get'>;
+  readonly registrations: Pick<Registrations, 'all' | 'prioritiesOf' | 'remotes'>;
   /** The response of the extension API server. @throws StatusError */
   readonly answer: (call: Call, remote: RemoteServer) => Promise<ApiResponse>;
 }

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Attributes } from '../auth/index.ts';
 import { namesFor, StatusError } from '../meta/index.ts';
-import { hasImpersonation } from './access.ts';
 import { impersonate } from './impersonate.ts';
 import { type Listener, listen } from './listener/listener.ts';
+import { hasImpersonation } from './request-info.ts';
 import {
   type Fixture,
   makeCertificates,

@@ -84,19 +84,26 @@ describe('requests that start together after a wait for seats', () => {
     const loop = handLoop();
     const stages = { waitFor: <T>(work: Promise<T>) => work };
     const starts: (() => void)[] = [];
-    const seats = {
-      attributes: {},
-      started: undefined,
-      take: () => undefined,
-      wait: () => new Promise<undefined>((start) => starts.push(() => start(undefined))),
-    } as unknown as FlowRequest;
+    const seatsInOneLevel = () => {
+      const seats = {
+        attributes: {},
+        started: undefined as number | undefined,
+        take: () => undefined,
+        async wait() {
+          await new Promise<void>((start) => starts.push(start));
+          seats.started = 0;
+        },
+      };
+      return seats as unknown as FlowRequest;
+    };
     const request = { whenOver() {} } as unknown as ApiRequest;
     const info = identify('GET', '/version');
     const begun: string[] = [];
     const begin = async (name: string) => {
       const turns = loop.scheduler.turns(name);
-      const arrival = { request, info, resource: undefined, flowClass: 'readOnly', seats, turns, stages } as const;
-      await new Reservation(createInFlight(limits), { name, groups: [] }, arrival).enter();
+      const seats = seatsInOneLevel();
+      const reservation = new Reservation(createInFlight(limits), { name, groups: [] }, 'readOnly', seats);
+      await reservation.enter({ request, info, resource: undefined, turns, stages });
       begun.push(name);
       loop.spend(step);
     };

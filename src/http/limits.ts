@@ -1,11 +1,10 @@
-/** The limits on what requests may take of the server at the same time. */
+/** What requests may take of the server at the same time: seats of their priority level, and amounts of the limits. */
 import { systemMasters } from '../auth/index.ts';
-import type { FlowRequest } from '../fairness/index.ts';
-import type { Stages, Turns, User } from '../meta/index.ts';
-import type { Resource } from '../registry/index.ts';
+import { type FlowRequest, listWork, oneSeat, type Work, writeWork } from '../fairness/index.ts';
+import { parseDuration, type Stages, type Turns, type User } from '../meta/index.ts';
+import { type Resource, readFlag } from '../registry/index.ts';
 import { Overload } from './overload.ts';
-import type { RequestInfo } from './request-info.ts';
-import { estimateWork, maxWaitMs } from './seat.ts';
+import type { Query, RequestInfo } from './request-info.ts';
 import type { ApiRequest } from './types.ts';
 
 /**
@@ -166,6 +165,59 @@ const minBodyBytes = 16 * 1024;
 /** Responses from this size on are counted (bytes). */
 const minResponseBytes = 512 * 1024;
 
+/** The part of its timeout that a request may wait for its seats. */
+const maxWaitPart = 1 / 4;
+/** The timeout of a request that names none, and the longest (ms). */
+const defaultTimeoutMs = 60_000;
+
+/** How long a request may wait for its seats (ms). */
+const maxWaitMs = ({ query }: RequestInfo): number => timeoutOf(query) * maxWaitPart;
+
+/** The timeout of a request (ms). */
+function timeoutOf(query: Query): number {
+  const text = query.get('timeout');
+  if (text === null) return defaultTimeoutMs;
+  try {
+    const ms = Number(parseDuration(text)) / 1e6;
+    return ms > 0 ? Math.min(ms, defaultTimeoutMs) : defaultTimeoutMs;
+  } catch {
+    return defaultTimeoutMs;
+  }
+}
+
+const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+
+/** Estimates the work of a request by the objects that it reads and the watches that receive its change. */
+function estimateWork(
+  { info, resource }: Pick<Entrant, 'info' | 'resource'>,
+  { attributes, level, series }: FlowRequest,
+): Work {
+  const { verb, query } = info;
+  const place = attributes.resource;
+  if (resource === undefined || place === undefined || verb === 'get') return oneSeat;
+  if (writes.has(verb)) {
+    const watches = resource.cache.watching(place.namespace, place.name);
+    series.watches.observe(watches);
+    return writeWork(watches, level.maxSeats);
+  }
+  // A name selects one object, also as a field selector.
+  if (place.name !== '' || (verb === 'watch' && !sendsInitialEvents(query))) return oneSeat;
+  const { namespace } = place;
+  const prefix = namespace === '' ? resource.keyPrefix : `${resource.keyPrefix}${namespace}/`;
+  const objects = resource.cache.snapshot().count(prefix);
+  const { labelSelector, fieldSelector } = info.selectors;
+  const limit = Number(query.get('limit') ?? 0);
+  const isPage = limit > 0 && labelSelector === undefined && fieldSelector === undefined;
+  return listWork(isPage ? Math.min(limit, objects) : objects, level.maxSeats);
+}
+
+function sendsInitialEvents(query: Query): boolean {
+  const initial = query.get('sendInitialEvents');
+  if (initial !== null) return readFlag(initial) === true;
+  const version = query.get('resourceVersion') ?? '';
+  return version === '' || version === '0';
+}
+
 /** Calls back when the client disconnects, or has the whole response. Returns what ends that. */
 function whenGone(request: ApiRequest, listener: () => void): () => void {
   // Its signal costs forty times as much, and thousands may wait.
@@ -179,25 +231,24 @@ function whenGone(request: ApiRequest, listener: () => void): () => void {
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** A request that reserves. */
-interface Arrival {
+/** A request that enters. */
+interface Entrant {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly resource: Resource | undefined;
-  /** Undefined: the request is served at any load. */
-  readonly flowClass: FlowClass | undefined;
-  /** Undefined: it needs no seats. */
-  readonly seats?: FlowRequest | undefined;
   readonly turns: Turns;
   readonly stages: Pick<Stages, 'waitFor'>;
 }
 
 /** The seats of one request, and the amounts of the limits that it has taken, until all are released at once. */
 export class Reservation {
+  /** Undefined: the request needs none. */
+  readonly seats: FlowRequest | undefined;
   readonly #limits: InFlight['limits'];
   readonly #user: string;
   readonly #exempt: boolean;
-  readonly #arrival: Arrival;
+  /** Undefined: the request is served at any load. */
+  readonly #flowClass: FlowClass | undefined;
   /** Whether the request is counted in its flow class without being limited. */
   readonly #isUnlimited: boolean;
   #requests = 0;
@@ -205,30 +256,41 @@ export class Reservation {
   #selectorBytes = 0;
   #responseBytes = 0;
 
-  constructor({ limits }: InFlight, { name, groups }: User, arrival: Arrival) {
+  constructor(
+    { limits }: InFlight,
+    { name, groups }: User,
+    flowClass: FlowClass | undefined,
+    seats: FlowRequest | undefined,
+  ) {
+    this.seats = seats;
     this.#limits = limits;
     this.#user = name;
     this.#exempt = groups.includes(systemMasters);
-    this.#arrival = arrival;
-    this.#isUnlimited = this.#exempt && (arrival.flowClass === 'readOnly' || arrival.flowClass === 'mutating');
+    this.#flowClass = flowClass;
+    this.#isUnlimited = this.#exempt && (flowClass === 'readOnly' || flowClass === 'mutating');
   }
 
   /**
    * Takes the seats of the request, at once or after a wait, and counts it in its flow class.
    * @throws Overload when the level refuses the request, or it has waited for a quarter of its timeout, or its flow class is full
    */
-  enter(): Promise<void> | undefined {
-    const { seats, info, resource } = this.#arrival;
-    if (seats !== undefined) {
-      if (seats.take(estimateWork(info, resource, seats)) !== undefined) throw new Overload();
-      if (seats.started === undefined) return this.#enterAfterWait(seats);
+  enter(entrant: Entrant): Promise<void> | undefined {
+    const { seats } = this;
+    if (seats !== undefined && seats.started === undefined) {
+      if (seats.take(estimateWork(entrant, seats)) !== undefined) throw new Overload();
+      if (seats.started === undefined) return this.#enterAfterWait(entrant, seats);
     }
-    this.#count();
+    const flowClass = this.#flowClass;
+    if (flowClass === undefined) return undefined;
+    const limit = this.#limits[flowClass];
+    if (this.#isUnlimited) limit.take(this.#user, 1);
+    else if (!limit.tryTake(this.#user, 1, this.#exempt)) throw new Overload();
+    this.#requests++;
     return undefined;
   }
 
-  async #enterAfterWait(seats: FlowRequest): Promise<void> {
-    const { request, info, turns, stages } = this.#arrival;
+  async #enterAfterWait(entrant: Entrant, seats: FlowRequest): Promise<void> {
+    const { request, info, turns, stages } = entrant;
     const waiting = seats.wait(maxWaitMs(info));
     const stopListening = whenGone(request, () => seats.cancel());
     const refusal = await stages.waitFor(waiting);
@@ -236,13 +298,7 @@ export class Reservation {
     if (refusal !== undefined) throw new Overload();
     // A request that frees many seats starts many others: they go on one by one.
     await turns.next();
-    this.#count();
-  }
-
-  /** Gives the seats back: the response is ready. What is left of it goes behind the requests that have seats. */
-  leaveSeats(): void {
-    this.#arrival.seats?.release();
-    this.#arrival.turns.goBehind?.();
+    await this.enter(entrant);
   }
 
   /**
@@ -250,19 +306,9 @@ export class Reservation {
    * @throws StatusError 429
    */
   check(): void {
-    const { flowClass } = this.#arrival;
+    const flowClass = this.#flowClass;
     if (flowClass === undefined || this.#isUnlimited) return;
     if (!this.#limits[flowClass].check(this.#user, 1, this.#exempt)) throw new Overload();
-  }
-
-  /** Counts the request in its flow class. */
-  #count(): void {
-    const { flowClass } = this.#arrival;
-    if (flowClass === undefined) return;
-    const limit = this.#limits[flowClass];
-    if (this.#isUnlimited) limit.take(this.#user, 1);
-    else if (!limit.tryTake(this.#user, 1, this.#exempt)) throw new Overload();
-    this.#requests++;
   }
 
   /**
@@ -270,7 +316,8 @@ export class Reservation {
    * place in it.
    * @throws StatusError 429, and those of `ApiRequest.body`
    */
-  async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
+  async receive(entrant: Entrant, limit: number): Promise<Uint8Array> {
+    const { request } = entrant;
     const { coming = 0 } = request;
     if (coming > 0) {
       this.check();
@@ -278,7 +325,7 @@ export class Reservation {
       this.#addBody(coming === Number.POSITIVE_INFINITY ? 0 : Math.min(coming, limit));
     }
     const body = await request.body(limit, (bytes) => this.#addBody(bytes));
-    const waiting = this.enter();
+    const waiting = this.enter(entrant);
     if (waiting !== undefined) await waiting;
     return body;
   }
@@ -322,7 +369,7 @@ export class Reservation {
 
   /** Must be called once, at the end of the request. */
   release(): void {
-    const { flowClass } = this.#arrival;
+    const flowClass = this.#flowClass;
     if (flowClass !== undefined && this.#requests > 0) this.#limits[flowClass].release(this.#user, this.#requests);
     if (this.#bodyBytes > 0) this.#limits.receiving.release(this.#user, this.#bodyBytes);
     if (this.#selectorBytes > 0) this.#limits.selectors.release(this.#user, this.#selectorBytes);

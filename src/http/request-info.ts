@@ -8,6 +8,7 @@ import {
   type User,
 } from '../meta/index.ts';
 import { readFlag } from '../registry/index.ts';
+import type { RequestHeaders } from './types.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
@@ -51,6 +52,16 @@ export interface RequestInfo {
 
 const noQuery: Query = new URLSearchParams();
 const noSelectors: Selectors = {};
+/** The info of a request whose URL has not been parsed. */
+export const unknownRequest: RequestInfo = {
+  path: '',
+  query: noQuery,
+  verb: '',
+  resource: undefined,
+  watchPath: false,
+  selectors: noSelectors,
+  selectorLength: 0,
+};
 const selecting: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 const verbs = new Map([
   ['POST', 'create'],
@@ -172,6 +183,12 @@ function selectedName({ verb, resource, selectors }: RequestInfo): string | unde
   if (selectors.labelSelector?.error !== undefined) return undefined;
   const name = selectors.fieldSelector?.selector?.requires('metadata.name') ?? '';
   return name === '' || pathSegmentName(name).length > 0 ? undefined : name;
+}
+
+/** Whether a request has impersonation headers. */
+export function hasImpersonation(headers: RequestHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true;
+  return false;
 }
 
 /** Splits a URL, as it was sent, after its subresource. */

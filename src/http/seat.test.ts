@@ -42,7 +42,7 @@ async function startServer(seats: number) {
   const takeSeats = () => {
     const attributes = { user: { name: 'jane', groups: [] }, verb: 'get', resource: undefined, path: '/' };
     const request = flowControl!.classify(attributes);
-    const refusal = request.take({ initialSeats: request.level.queueSet.limit, finalSeats: 0, extraMs: 0 });
+    const refusal = request.take({ initialSeats: request.level.queueSet.state.limit, finalSeats: 0, extraMs: 0 });
     if (refusal !== undefined) throw new Error(refusal);
     return () => request.release();
   };
@@ -69,7 +69,7 @@ describe('a request', () => {
     const release = takeSeats();
     const waiting = send('GET', configMaps, asJane);
     await settled();
-    expect(level().queueSet.waiting).toBe(1);
+    expect(level().queueSet.state.waiting).toBe(1);
     release();
     expect((await waiting).status).toBe(200);
     expect(level().queueSet.idle).toBe(true);
@@ -88,7 +88,7 @@ describe('a request', () => {
       await settled();
       clock.set(clock.now() + ms - 1);
       await settled();
-      expect(level().queueSet.waiting).toBe(1);
+      expect(level().queueSet.state.waiting).toBe(1);
       clock.set(clock.now() + 1);
       const { status, headers: received, text } = await waiting;
       expect([status, received['retry-after'], text]).toEqual([
@@ -141,7 +141,7 @@ describe('a request', () => {
     await settled();
     disconnecting.abort();
     expect((await waiting).status).toBe(429);
-    expect(level().queueSet.waiting).toBe(0);
+    expect(level().queueSet.state.waiting).toBe(0);
     expect(level().counts.cancelled).toBe(1);
   });
 
@@ -154,7 +154,7 @@ describe('a request', () => {
     await settled();
     for (const end of ends.splice(0)) end();
     expect((await waiting).status).toBe(429);
-    expect([level().queueSet.waiting, level().counts.cancelled]).toEqual([0, 1]);
+    expect([level().queueSet.state.waiting, level().counts.cancelled]).toEqual([0, 1]);
     const served = handler({ ...requestOf('GET', configMaps, asJane), whenOver });
     await settled();
     release();
@@ -172,7 +172,7 @@ describe('a request', () => {
     const sent = { metadata: { name: 'slow' } } as Json;
     const writing = handler({ ...requestOf('POST', configMaps, { ...asJane, body: sent }), body: () => body });
     await settled();
-    expect(level().queueSet.seatsInUse).toBe(0);
+    expect(level().queueSet.state.seatsInUse).toBe(0);
     arrive(Buffer.from(JSON.stringify(sent)));
     expect((await writing).status).toBe(201);
     expect(level().counts.dispatched).toBe(1);

@@ -143,7 +143,7 @@ type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
 const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
-    const view = viewOf(verbs, call, form);
+    const view = form.view ?? tableView(verbs, call, form);
     call.stages.enter(Stage.store);
     const object = await verbs.registry.get(target, readOptions(call.info));
     call.stages.enter(Stage.serialization);
@@ -154,7 +154,7 @@ const servers: { readonly [verb: string]: Serve } = {
 
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
-    const view = viewOf(verbs, call, form);
+    const view = form.view ?? tableView(verbs, call, form);
     const turns = readTurns(call);
     if (call.info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
@@ -168,7 +168,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async watch(verbs, call, target) {
     const { request, info, series } = call;
     const form = verbs.negotiation.watches(request, info);
-    const view = viewOf(verbs, call, form);
+    const view = form.view ?? tableView(verbs, call, form);
     const opening = request.upgrades && isWebSocket(request.headers) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
     if (info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(info.selectors));
@@ -228,7 +228,7 @@ const servers: { readonly [verb: string]: Serve } = {
 
   async deletecollection(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
-    const view = viewOf(verbs, call, form);
+    const view = form.view ?? tableView(verbs, call, form);
     const options = await readDeleteOptions(call, verbs.deleteOptionsType, verbs.optionBodies);
     const { turns } = call;
     const read = { ...readOptions(call.info), turns };
@@ -260,7 +260,7 @@ async function write(
   options: WriteOptions,
   form: Negotiated,
 ): Promise<ApiResponse> {
-  const view = viewOf(verbs, call, form);
+  const view = form.view ?? tableView(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
   // One transaction ends the writes of many users: those beyond a slice are answered in the order of their turns.
   if (call.turns.over) await call.turns.next();
@@ -306,14 +306,10 @@ function typeOf(target: Target) {
   return { apiVersion, kind: served?.kind ?? definition.kind, namesKind: isCustomObject(target) };
 }
 
-const objectView: Representation = { as: 'object' };
-
-function viewOf({ clock }: Verbs, { info }: Call, { as }: Negotiated): Representation {
-  if (as === undefined) return objectView;
-  const { version } = as;
-  if (as.kind !== 'Table') return { as: 'metadata', version };
+/** @throws StatusError 400 for the parameter `includeObject` */
+function tableView({ clock }: Verbs, { info }: Call, { as }: Negotiated): Representation {
   const includeObject = readIncludeObject(info.query.get('includeObject') ?? undefined);
-  return { as: 'table', version, includeObject, now: clock.now() };
+  return { as: 'table', version: as?.version ?? 'v1', includeObject, now: clock.now() };
 }
 
 /** The 406 for a list as PartialObjectMetadata, or for an object as PartialObjectMetadataList. */

@@ -70,7 +70,6 @@ export class Scheduler {
   /** The owner that has had work last, and for how many turns of the event loop it has been the only one. */
   #lastOwner = '';
   #turnsAlone = 0;
-  #ages = 0;
   #added = 0;
 
   constructor(loop: Loop) {
@@ -84,23 +83,19 @@ export class Scheduler {
 
   /** Returns the turns of a new piece of work. The owner is a user or a part of the server. */
   turns(owner: string): Turns {
-    this.#note(owner);
+    if (owner !== this.#lastOwner) this.#note(owner);
     return new WorkTurns(this, owner);
   }
 
   /** Resolves in a turn of the owner, behind all work that it has begun. */
   nextBehind(owner: string): Promise<void> {
-    return this.wait(owner, this.nextAge());
+    return this.wait(owner, ages++);
   }
 
-  /** The age of a piece of work that begins now. */
-  nextAge(): number {
-    return this.#ages++;
-  }
-
+  /** Another owner than the last one has work. */
   #note(owner: string): void {
     // The server works for the users: its own work makes none of them wait.
-    if (owner === this.#lastOwner || owner === serverOwner) return;
+    if (owner === serverOwner) return;
     this.#lastOwner = owner;
     this.#turnsAlone = 0;
   }
@@ -114,7 +109,7 @@ export class Scheduler {
   }
 
   wait(name: string, age: number): Promise<void> {
-    this.#note(name);
+    if (name !== this.#lastOwner) this.#note(name);
     let owner = this.#owners.get(name);
     if (owner === undefined) {
       owner = { used: this.#used, since: 0, running: false, waiting: [] };
@@ -182,15 +177,17 @@ export class Scheduler {
   }
 }
 
+/** The number of pieces of work so far: the age of one that begins now. */
+let ages = 0;
+
 class WorkTurns implements Turns {
   readonly owner: string;
   readonly #scheduler: Scheduler;
-  #age: number;
+  #age = ages++;
 
   constructor(scheduler: Scheduler, owner: string) {
     this.#scheduler = scheduler;
     this.owner = owner;
-    this.#age = scheduler.nextAge();
   }
 
   get over(): boolean {
@@ -202,7 +199,7 @@ class WorkTurns implements Turns {
   }
 
   goBehind(): void {
-    this.#age = this.#scheduler.nextAge();
+    this.#age = ages++;
   }
 }
 

@@ -7,8 +7,8 @@ const maxDelayMs = 2 ** 31 - 1;
 
 /** The system clock. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
+  now: Date.now,
+  monotonic: performance.now.bind(performance),
   after: (ms, task) => {
     let timer: NodeJS.Timeout;
     const wait = (rest: number) => {
@@ -24,6 +24,6 @@ export const systemClock: Clock = {
 
 /** Cryptographic randomness of the system. */
 export const systemRandom: Random = {
-  uuid: () => randomUUID(),
+  uuid: randomUUID,
   integer: (below) => randomInt(below),
 };

@@ -1,4 +1,5 @@
 import { type JsonObject, type Names, StatusError, statusError } from '../../meta/index.ts';
+import type { Representation } from '../../registry/index.ts';
 import type { RequestInfo } from '../request-info.ts';
 import type { ApiRequest, ApiResponse, RequestHeaders } from '../types.ts';
 import type { BodyReader, StreamingCodec, WireCodec, WireFormat } from './wire-codec.ts';
@@ -216,6 +217,13 @@ export interface Form<T extends WireCodec = WireCodec> {
 /** How a response is encoded, and the kind that replaces that of the objects; undefined: none does. */
 export interface Negotiated<T extends WireCodec = WireCodec> extends Form<T> {
   readonly as: Transform | undefined;
+  /** Undefined: a Table, of which the request decides more. */
+  readonly view: Representation | undefined;
+}
+
+function viewOf(as: Transform | undefined): Representation | undefined {
+  if (as === undefined) return { as: 'object' };
+  return as.kind === 'Table' ? undefined : { as: 'metadata', version: as.version };
 }
 
 /** Negotiates the response to a request. @throws StatusError 406 */
@@ -238,8 +246,8 @@ interface Forms {
 }
 
 function formsOf({ codec, mediaType, as, pretty }: Accepted<WireCodec>): Forms {
-  const headers = headersOf(mediaType);
-  return { plain: { codec, headers, as }, indented: { codec: codec.pretty ?? codec, headers, as }, pretty };
+  const plain = { codec, headers: headersOf(mediaType), as, view: viewOf(as) };
+  return { plain, indented: { ...plain, codec: codec.pretty ?? codec }, pretty };
 }
 
 /** For responses with one object or list. A list has the route of its watch, `streams`. */
@@ -266,7 +274,7 @@ function negotiateWatches(
   const offer = { codecs: streamingCodecs, listed, watchable: true, route, transforms };
   const accept = negotiator<WireCodec, Negotiated<StreamingCodec>>(offer, ({ codec, mediaType, as }) => {
     const streaming = codec as StreamingCodec;
-    return { codec: streaming, headers: headersOf(streaming.watch.contentType(mediaType)), as };
+    return { codec: streaming, headers: headersOf(streaming.watch.contentType(mediaType)), as, view: viewOf(as) };
   });
   return ({ headers }) => accept(headers['accept']);
 }

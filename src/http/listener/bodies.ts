@@ -21,11 +21,12 @@ import type { BodyReader, WireCodec } from '../codecs/wire-codec.ts';
 /** The largest body that is read (bytes). */
 const maxBody = 3 * 1024 * 1024;
 
-type Sent = Pick<Call, 'request' | 'info' | 'series' | 'reservation' | 'turns' | 'user'>;
+type Sent = Pick<Call, 'request' | 'info' | 'resource' | 'series' | 'reservation' | 'stages' | 'turns' | 'user'>;
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
-async function receive({ request, info, series, reservation, turns }: Sent): Promise<Uint8Array> {
-  const bytes = await reservation.receive(request, maxBody);
+async function receive(sent: Sent): Promise<Uint8Array> {
+  const { info, series, reservation, turns } = sent;
+  const bytes = await reservation.receive(sent, maxBody);
   series.countBody(info.verb, bytes.length);
   if (turns.over) await turns.next();
   return bytes;

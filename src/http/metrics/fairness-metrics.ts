@@ -53,7 +53,7 @@ const gauges: readonly (readonly [name: string, stability: 'ALPHA' | 'BETA', hel
     'current_limit_seats',
     'ALPHA',
     'current derived number of execution seats available to each priority level',
-    ({ queueSet }) => queueSet.limit,
+    ({ queueSet }) => queueSet.state.limit,
   ],
   [
     'demand_seats_high_watermark',
@@ -75,9 +75,9 @@ const gauges: readonly (readonly [name: string, stability: 'ALPHA' | 'BETA', hel
   ],
   ['demand_seats_smoothed', 'ALPHA', 'Smoothed seat demands', ({ usage }) => usage.demand.smoothed],
   ['target_seats', 'ALPHA', 'Seat allocation targets', ({ target }) => target],
-  ['current_r', 'ALPHA', 'R(time of last change)', ({ queueSet }) => queueSet.currentR],
-  ['dispatch_r', 'ALPHA', 'R(time of last dispatch)', ({ queueSet }) => queueSet.dispatchR],
-  ['latest_s', 'ALPHA', 'S(most recently dispatched request)', ({ queueSet }) => queueSet.latestS],
+  ['current_r', 'ALPHA', 'R(time of last change)', ({ queueSet }) => queueSet.state.currentR],
+  ['dispatch_r', 'ALPHA', 'R(time of last dispatch)', ({ queueSet }) => queueSet.state.dispatchR],
+  ['latest_s', 'ALPHA', 'S(most recently dispatched request)', ({ queueSet }) => queueSet.state.latestS],
 ];
 type GaugeOf = (level: PriorityLevel) => number;
 

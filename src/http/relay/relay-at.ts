@@ -11,11 +11,14 @@ export function relayAt(
 ): NonResourceHandler | undefined {
   const [, root, group = '', version = ''] =
     resource === undefined ? path.split('/', 4) : ['', 'apis', resource.group, resource.version];
-  const remote = root === 'apis' ? registrations.get(`${version}.${group}`)?.remote : undefined;
+  const remote = root === 'apis' ? registrations.remotes.get(`${version}.${group}`) : undefined;
   if (remote === undefined) return undefined;
   return (call) => {
     // A watch may take as long as the client wants, also before its response begins.
-    if (call.info.verb === 'watch') call.reservation.leaveSeats();
+    if (call.info.verb === 'watch') {
+      call.reservation.seats?.release();
+      call.turns.goBehind?.();
+    }
     return answer(call, remote);
   };
 }

@@ -59,9 +59,7 @@ function needsLongRead(target: Target, object: CachedObject, representation: Rep
 const needsText = (target: Target, view: Representation): boolean =>
   (view.as === 'object' || (view.as === 'table' && view.includeObject === 'Object')) && !isStorageVersion(target);
 
-/**
- * Reads a large object in steps, if its representation needs that: {@link representObject} then takes the result.
- */
+/** Reads a large object in steps, if its representation needs that, for {@link representObject}. */
 export function* readForRepresentation(
   target: Target,
   object: CachedObject,
@@ -81,12 +79,8 @@ function* inRequestVersion(target: Target, stored: ApiObject): Steps<ApiObject> 
   return yield* fromStorageInSteps(target, stored);
 }
 
-/**
- * The object in the version of the request: its cached bytes where that is the storage version. `read`: the object, if it
- * has been read.
- */
-function encode(target: Target, object: CachedObject, read: ReadObject | undefined): ByteString {
-  if (isStorageVersion(target)) return object.bytes;
+/** An object in the version of the request, which is not that of its cached bytes. `read`: the object, if it has been read. */
+function encodeConverted(target: Target, object: CachedObject, read: ReadObject | undefined): ByteString {
   if (read?.text !== undefined) return read.text;
   const stored = read?.stored ?? readObject(target.resource.format, object);
   return encodeText(stringifyJson(atOnce(inRequestVersion(target, stored))));
@@ -101,7 +95,7 @@ export function representObject(
 ): ByteString {
   switch (representation.as) {
     case 'object':
-      return encode(target, object, read);
+      return isStorageVersion(target) ? object.bytes : encodeConverted(target, object, read);
     case 'metadata':
       return partialWriter(target, representation.version)(object, read);
     case 'table':
@@ -242,14 +236,19 @@ function itemWriter(target: Target, representation: Representation): WriteItem {
   }
 }
 
+/** Returns what writes objects as they are in the version of the request. */
+const jsonWriter = (target: Target): WriteItem =>
+  isStorageVersion(target) ? ({ bytes }) => bytes : (object, read) => encodeConverted(target, object, read);
+
 function objectWriter(target: Target): WriteItem {
   const { definition, format } = target.resource;
+  const write = jsonWriter(target);
   // Items of custom resources keep kind and apiVersion.
-  if (definition.custom !== undefined) return (object, read) => encode(target, object, read);
+  if (definition.custom !== undefined) return write;
   const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
   const start = head.length - metadataMark.length;
   return (object, read) => {
-    const text = encode(target, object, read);
+    const text = write(object, read);
     if (text.startsWith(head)) return `{${text.slice(start)}` as ByteString;
     const { kind: _, apiVersion: __, ...rest } = readOwnJson(decodeText(text)) as JsonObject;
     return encodeText(stringifyJson(rest));
@@ -320,7 +319,7 @@ function rowWriter(target: Target, { version, includeObject, now }: Representati
   const include: { readonly [name in IncludeObject]: WriteItem } = {
     None: () => 'null' as ByteString,
     Metadata: partialWriter(target, version),
-    Object: (object, read) => encode(target, object, read),
+    Object: jsonWriter(target),
   };
   const included = include[includeObject];
   return (object, read) => {

@@ -31,6 +31,7 @@ export { type AggregatedRelay, createAggregatedRelay } from './relay/aggregated.
 export { dialFailure, type KubeletTrust } from './relay/dial.ts';
 export { connectionLookup, Lookups } from './relay/lookups.ts';
 export { createNodeProxy, type NodeProxy } from './relay/node-proxy.ts';
+export { PacedAgent } from './relay/paced-agent.ts';
 export { PacedSocket } from './relay/paced-socket.ts';
 export { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
 export { identify, type RequestInfo } from './request-info.ts';

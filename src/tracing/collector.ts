@@ -98,7 +98,10 @@ function post(url: URL, agent: PlainAgent, body: Buffer, signal: AbortSignal): P
     const disconnected = ({ message }: Error) => resolve({ reason: message, retryable: true, retryAfterMs: 0 });
     const send = isSecure(url) ? secureRequest : plainRequest;
     const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    // An upgrade that nobody asked for closes the connection without an error.
+    const closed = () => disconnected(new Error('the connection was closed without a response'));
     const request = send(url, { method: 'POST', agent, headers, signal }, (response) => {
+      request.off('close', closed);
       const { statusCode: status = 0 } = response;
       const isAccepted = status >= 200 && status < 300;
       let text = '';
@@ -115,7 +118,7 @@ function post(url: URL, agent: PlainAgent, body: Buffer, signal: AbortSignal): P
         }
       });
     });
-    request.on('error', disconnected);
+    request.on('error', disconnected).once('close', closed);
     request.end(body);
   });
 }

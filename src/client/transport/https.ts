@@ -1,4 +1,10 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { setMaxListeners } from 'node:events';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ClientRequest as SentRequest,
+} from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { throughProxy } from './proxy.ts';
@@ -46,7 +52,10 @@ export function httpsTransport(
   } as const;
   const agent = isSecure ? new Agent(tls) : new HttpAgent(tls);
   // As an option of the agent it would have no effect.
-  if (proxy !== undefined) Object.assign(agent, { createConnection: throughProxy(proxy, isSecure) });
+  const closing = new AbortController();
+  // One for each connection.
+  setMaxListeners(0, closing.signal);
+  if (proxy !== undefined) Object.assign(agent, { createConnection: throughProxy(proxy, isSecure, closing.signal) });
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const prefix = url.pathname.replace(/\/$/, '');
   const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -66,13 +75,12 @@ export function httpsTransport(
         ...request.headers,
         ...(request.body === undefined ? {} : { 'content-length': request.body.length }),
       },
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
   };
   const transport = async (request: ClientRequest) => {
     const sent = await send(request);
     return new Promise<ClientResponse>((resolve, reject) => {
-      sent.on('error', reject);
+      onFailure(sent, request, reject);
       sent.on('response', (response) => resolve(responseOf(response)));
       sent.end(request.body);
     });
@@ -80,14 +88,35 @@ export function httpsTransport(
   const upgrade = async (request: ClientRequest) => {
     const sent = await send(request);
     return new Promise<UpgradedConnection | ClientResponse>((resolve, reject) => {
-      sent.on('error', reject);
+      onFailure(sent, request, reject);
       sent.on('response', (response) => resolve(responseOf(response)));
       sent.on('upgrade', (response, socket, head) => resolve(upgraded(response, socket, head)));
       sent.end(request.body);
     });
   };
   const webSocket = (request: SocketRequest) => openWebSocket(upgrade, request);
-  return Object.assign(transport, { webSocket, close: () => agent.destroy() });
+  const close = () => {
+    agent.destroy();
+    closing.abort();
+  };
+  return Object.assign(transport, { webSocket, close });
+}
+
+/** Calls back when a request has no response, and ends the request when its signal aborts. */
+function onFailure(sent: SentRequest, { signal }: ClientRequest, failed: (error: Error) => void): void {
+  const abort = () => {
+    const error = new DOMException('The operation was aborted', 'AbortError');
+    sent.destroy(error);
+    // While the request waits for its connection, which takes long through some proxies, Node reports no error.
+    failed(error);
+  };
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener('abort', abort);
+  sent.on('error', failed).once('close', () => {
+    signal?.removeEventListener('abort', abort);
+    // An upgrade that nobody asked for closes the connection without an error.
+    failed(new Error('the server closed the connection without a response'));
+  });
 }
 
 const responseOf = (response: IncomingMessage): ClientResponse => ({

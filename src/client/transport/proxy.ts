@@ -16,11 +16,13 @@ interface Target {
 
 /**
  * Opens connections of an agent through a proxy: by the method CONNECT of an HTTP proxy, or by SOCKS 5. Errors name the proxy
- * without its credentials. @throws Error when the URL of the proxy has another scheme
+ * without its credentials. Connections that are still being opened are given up when `closing` aborts. @throws Error when the
+ * URL of the proxy has another scheme
  */
 export function throughProxy(
   proxy: string,
   isSecure: boolean,
+  closing: AbortSignal,
 ): (options: ConnectionOptions, created: Created) => undefined {
   const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
   const open = url === undefined ? undefined : openers[url.protocol];
@@ -29,7 +31,7 @@ export function throughProxy(
   }
   return (options, created) => {
     const { host = '', port = 443 } = options;
-    open(url, { host, port: Number(port) }).then(
+    open(url, { host, port: Number(port) }, closing).then(
       (socket) => {
         created(null, isSecure ? connectTls({ ...options, socket }) : socket);
         if (!isSecure) socket.resume();
@@ -44,7 +46,7 @@ export function throughProxy(
   };
 }
 
-type Open = (proxy: URL, target: Target) => Promise<Duplex>;
+type Open = (proxy: URL, target: Target, closing: AbortSignal) => Promise<Duplex>;
 
 const hostAndPort = ({ host, port }: Target): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
@@ -53,7 +55,7 @@ const credentialsOf = ({ username, password }: URL): { readonly user: string; re
   password: decodeURIComponent(password),
 });
 
-const openByConnect: Open = (proxy, target) => {
+const openByConnect: Open = (proxy, target, signal) => {
   const { user, password } = credentialsOf(proxy);
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
   const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
@@ -64,6 +66,7 @@ const openByConnect: Open = (proxy, target) => {
     headers: { host: hostAndPort(target), ...(user === '' ? {} : { 'proxy-authorization': `Basic ${basic}` }) },
     timeout: proxyMs,
     agent: false,
+    signal,
   });
   return new Promise((resolve, reject) => {
     request.once('timeout', () => request.destroy(new Error('it did not answer in time')));
@@ -81,12 +84,13 @@ const openByConnect: Open = (proxy, target) => {
   });
 };
 
-const openBySocks: Open = (proxy, target) =>
+const openBySocks: Open = (proxy, target, signal) =>
   connectBySocks({
     proxy: { host: hostOf(proxy), port: proxy.port === '' ? 1080 : Number(proxy.port) },
     ...credentialsOf(proxy),
     target,
     timeoutMs: proxyMs,
+    signal,
   });
 
 const openers: { readonly [protocol: string]: Open } = {

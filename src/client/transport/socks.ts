@@ -28,12 +28,14 @@ export interface SocksOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** How long the proxy may take (ms). */
   readonly timeoutMs: number;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
 }
 
 /** Opens a connection; the proxy resolves the name of the target. Rejects with an error whose message has no password. */
 export function connectBySocks(options: SocksOptions): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(options.proxy);
+    const socket = connect({ ...options.proxy, signal: options.signal });
     const fail = (error: Error) => {
       socket.destroy();
       reject(error);

@@ -1,4 +1,4 @@
-import type { Client, ServiceError, StatusObject } from '@grpc/grpc-js';
+import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { AnyDefinition, MessageTypeDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { loadGrpc } from '../../store/index.ts';
 
@@ -123,10 +123,11 @@ export async function loadPluginApi(): Promise<PluginApi> {
   const definitions: { readonly [name: string]: AnyDefinition } = fromJSON(root, { defaults: true });
   const service = definitions['v2.KeyManagementService'] as ServiceDefinition;
   const stored = definitions['v2.EncryptedObject'] as MessageTypeDefinition<EncryptedObject, EncryptedObject>;
-  const { UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, ABORTED } = grpc.status;
+  const { UNKNOWN, UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, ABORTED } = grpc.status;
   const passing = new Set([UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, ABORTED]);
-  const errorOf = ({ code, details }: StatusObject | ServiceError) =>
-    new PluginError(`${grpc.status[code]}: ${details.slice(0, 500)}`, passing.has(code));
+  // The library has no code and no details for some failures, such as that of a message whose compression it does not know.
+  const errorOf = ({ code = UNKNOWN, details = '' }: Partial<ServiceError>) =>
+    new PluginError(`${grpc.status[code] ?? code}: ${details.slice(0, 500)}`, passing.has(code));
   const call = <R>(client: Client, name: string, request: object, timeoutMs: number): Promise<R> =>
     new Promise((resolve, reject) => {
       const { path, requestSerialize, responseDeserialize } = service[name] as ServiceDefinition[string];

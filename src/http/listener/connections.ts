@@ -53,6 +53,8 @@ export interface ConnectionsOptions {
   readonly loop: LoopTurns;
   /** Is told of each connection that is ended because its client sends more than it may. */
   readonly exceeded: () => void;
+  /** How long a connection may be idle (ms), and how long the client of one with requests may not answer. */
+  readonly keepAliveMs: number;
 }
 
 export function createConnections(options: ConnectionsOptions): Connections {
@@ -105,7 +107,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, exceeded, rounds }: ConnectionsOptions & { readonly rounds: Rounds },
+  { clock, loop, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
 ): Connection {
   const requests = new Set<NodeRequest>();
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
@@ -166,9 +168,13 @@ function createConnection(
     const control = () => input.control();
     session.on('ping', control);
     session.on('remoteSettings', control);
+    const watchdog = watchdogOf(session, socket, clock, keepAliveMs);
     session.once(
       'close',
-      rounds.add(() => input.look(socket, requests.size)),
+      rounds.add(() => {
+        input.look(socket, requests.size);
+        if (watchdog() === 'gone') ends.destroy();
+      }),
     );
     // Node's engine has told its client to go away, and would wait for what the client does not read.
     session.once('error', () => clock.after(reactMs, () => socket.destroy()));
@@ -253,6 +259,30 @@ function endsOfSession(
     },
     ended: () => ended || session.destroyed || socket.destroyed,
     told: () => told || session.destroyed,
+  };
+}
+
+/**
+ * Tells whether the client of a session is gone. Node's engine does not say so: after bytes that are no frame it reads no
+ * more, not even the end of the connection. Whoever sends nothing for a time is pinged, and is gone after that time again.
+ */
+function watchdogOf(session: ServerHttp2Session, socket: TLSSocket, clock: Clock, patienceMs: number) {
+  let seen = socket.bytesRead;
+  let since = clock.monotonic();
+  let isPinged = false;
+  return (): 'there' | 'gone' => {
+    const now = clock.monotonic();
+    if (socket.bytesRead !== seen) {
+      seen = socket.bytesRead;
+      since = now;
+      isPinged = false;
+    } else if (now - since >= patienceMs) {
+      if (isPinged) return 'gone';
+      isPinged = true;
+      since = now;
+      if (!session.destroyed) session.ping(ignore);
+    }
+    return 'there';
   };
 }
 

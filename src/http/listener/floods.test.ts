@@ -7,6 +7,7 @@ import type { ByteString } from '../../meta/index.ts';
 import { makeCertificates, realClock } from '../testing/fixture.ts';
 import type { ApiRequest } from '../types.ts';
 import { listen } from './listener.ts';
+import type { ListenerLimits } from './listener-options.ts';
 
 // Frames that cost the server more than their client.
 const { ca, cert, key } = makeCertificates();
@@ -17,7 +18,7 @@ afterEach(async () => {
 });
 
 /** A listener whose handler records what it is asked, and answers once the body is there. */
-async function start() {
+async function start(limits: Partial<ListenerLimits> = {}) {
   const asked: string[] = [];
   const handler = async (request: ApiRequest) => {
     asked.push(request.url);
@@ -26,7 +27,15 @@ async function start() {
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'fine' as ByteString };
   };
   const log = { error: () => {} };
-  const listener = await listen({ handler, address: '127.0.0.1', port: 0, tls: { cert, key }, clock: realClock, log });
+  const listener = await listen({
+    handler,
+    address: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
+    clock: realClock,
+    log,
+    limits,
+  });
   open.push({ close: () => listener.close(100) });
   return { listener, asked };
 }
@@ -179,6 +188,32 @@ describe('a flood that the engine lets pass ends its connection:', () => {
     socket.write(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
     await closed;
     expect(listener.counts()).toMatchObject({ flooded: 1 });
+  });
+});
+
+describe('a client that has sent what is no frame', () => {
+  it.each(['/wait', '/other'])('and is gone leaves no connection, whatever it has asked for: %s', async (path) => {
+    const { listener, asked } = await start({ keepAliveMs: 200 });
+    const { socket } = await connect(listener.port);
+    const block = Buffer.concat([Buffer.from('8287410161', 'hex'), Buffer.of(4, path.length), Buffer.from(path)]);
+    socket.write(Buffer.concat([preface, frame(type.headers, flags.endStream | flags.endHeaders, 1, block)]));
+    await expect.poll(() => asked).toEqual([path]);
+    socket.write(Buffer.alloc(100, 0xab));
+    await sleep(20);
+    socket.destroy();
+    await expect.poll(() => listener.counts().open).toBe(0);
+  });
+
+  it('one that answers pings stays, whatever time its request takes', async () => {
+    const { listener, asked } = await start({ keepAliveMs: 100 });
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
+    open.push({ close: () => session.destroy() });
+    const pings: Buffer[] = [];
+    session.on('ping', (payload) => pings.push(payload));
+    session.request({ ':path': '/wait' }).on('error', () => {});
+    await expect.poll(() => pings.length).toBeGreaterThan(2);
+    expect(session.closed).toBe(false);
+    expect(asked).toEqual(['/wait']);
   });
 });
 

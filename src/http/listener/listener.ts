@@ -80,7 +80,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { clock } = options;
   const loop = new LoopTurns();
   const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
-  const connections = createConnections({ clock, loop, exceeded: () => void counts.flooded++ });
+  const connections = createConnections({
+    clock,
+    loop,
+    exceeded: () => void counts.flooded++,
+    keepAliveMs: limits.keepAliveMs,
+  });
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
   const arrivals = new Arrivals(loop);

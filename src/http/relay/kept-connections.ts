@@ -1,9 +1,10 @@
 import type { ClientRequest } from 'node:http';
-import { Agent, type RequestOptions } from 'node:https';
+import type { Agent, RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { serverTurns } from '../../meta/index.ts';
 import type { EndpointTls } from './dial.ts';
+import { PacedAgent } from './paced-agent.ts';
 import { PacedSocket } from './paced-socket.ts';
 
 /** Maximum number of idle connections to one address, and to all addresses of all servers. */
@@ -13,7 +14,7 @@ const maxIdle = 256;
 const idleMs = 90_000;
 
 /** The connections to one server with the same trust and client certificate. They stay open for further requests. */
-class ServerConnections extends Agent {
+class ServerConnections extends PacedAgent {
   readonly certificate: unknown;
   readonly #idle: Set<Duplex>;
   #closed = false;
@@ -36,17 +37,13 @@ class ServerConnections extends Agent {
   }
 
   override keepSocketAlive(socket: PacedSocket): boolean {
-    // The agent of Node also says whether the server keeps the connection long enough.
-    const isKept: unknown = super.keepSocketAlive(socket);
-    if (isKept !== true || this.#closed || this.#idle.size >= maxIdle) return false;
+    if (!super.keepSocketAlive(socket) || this.#closed || this.#idle.size >= maxIdle) return false;
     this.#idle.add(socket);
-    socket.on('data', closeOnData);
     return true;
   }
 
   override reuseSocket(socket: PacedSocket, request: ClientRequest): void {
     this.#idle.delete(socket);
-    socket.off('data', closeOnData);
     socket.setTimeout(0);
     super.reuseSocket(socket, request);
   }
@@ -56,11 +53,6 @@ class ServerConnections extends Agent {
     this.#closed = true;
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
-}
-
-/** Nothing may arrive on an idle connection: the next request would take it for its response. */
-function closeOnData(this: Duplex): void {
-  this.destroy();
 }
 
 /**

@@ -63,7 +63,10 @@ export const probeLocal = (port: number): Promise<Health> => {
   return new Promise((resolve) => {
     const failed = ({ message }: Error) => resolve({ healthy: false, message: `Get "${url}": ${message}` });
     const signal = AbortSignal.timeout(probeMs);
+    // An upgrade that nobody asked for closes the connection without an error.
+    const closed = () => failed(new Error('the connection was closed without a response'));
     const request = https.get(url, { rejectUnauthorized: false, agent: false, signal }, (response) => {
+      request.off('close', closed);
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (piece: string) => {
@@ -76,6 +79,6 @@ export const probeLocal = (port: number): Promise<Health> => {
       });
       response.on('error', failed);
     });
-    request.on('error', failed);
+    request.on('error', failed).once('close', closed);
   });
 };

@@ -159,6 +159,20 @@ describe.each(Object.entries(clients))('a response of %s', (_name, send) => {
   });
 });
 
+it('an idle connection to a webhook on which something arrives is closed', async () => {
+  const sockets: TLSSocket[] = [];
+  const { url } = await startServer((socket) => {
+    sockets.push(socket);
+    socket.write(`${ok}Content-Length: 2\r\n\r\n{}`);
+  });
+  const send = clients['a webhook'];
+  expect(await send?.(url)).toEqual({ status: 200, bytes: 2 });
+  const [idle] = sockets;
+  expect(idle?.destroyed).toBe(false);
+  if (idle !== undefined) withoutEnd(idle, '', ' '.repeat(4_096));
+  await expect.poll(() => idle?.destroyed).toBe(true);
+});
+
 it('a response of a webhook that comes slowly has the time of one that comes at once', async () => {
   const { url } = await startServer((socket) => {
     socket.write(`${ok}\r\n`);

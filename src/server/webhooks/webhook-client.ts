@@ -1,6 +1,6 @@
-import { Agent, type RequestOptions, request } from 'node:https';
+import { type RequestOptions, request } from 'node:https';
 import type { Socket } from 'node:net';
-import { connectionLookup, Lookups, PacedSocket } from '../../http/index.ts';
+import { connectionLookup, Lookups, PacedAgent, PacedSocket } from '../../http/index.ts';
 import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
 import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
@@ -49,8 +49,8 @@ const idleMs = 90_000;
 /** The hosts of webhooks are looked up two at a time, in as many threads as Node has for lookups. */
 const lookups = new Lookups(2);
 
-/** An agent whose connections are read in the turns of the server. */
-class PacedAgent extends Agent {
+/** The connections to a webhook, which are read in the turns of the server. */
+class WebhookConnections extends PacedAgent {
   override createConnection(options: RequestOptions): PacedSocket {
     const { lookup, leave } = connectionLookup(lookups);
     const socket = super.createConnection({ ...options, lookup }) as Socket;
@@ -64,7 +64,7 @@ export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
   { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
 ): WebhookClient {
-  const agent = new PacedAgent({
+  const agent = new WebhookConnections({
     keepAlive: true,
     timeout: idleMs,
     maxSockets: maxRequests,

@@ -17,10 +17,13 @@ const full =
   'the etcd database is full (NOSPACE alarm): compact, defragment and disarm; objects can be deleted in the meantime';
 const tooManyOperations = 'too many operations';
 
-const isServiceError = (error: unknown): error is ServiceError => error instanceof Error && 'details' in error;
+/** The library has no code and no details for some failures, such as that of a message whose compression it does not know. */
+type Failure = Partial<ServiceError>;
 
-const codeOf = (error: unknown): number => (isServiceError(error) ? error.code : -1);
-const detailsOf = (error: unknown): string => (isServiceError(error) ? error.details : '');
+const isFailure = (error: unknown): error is Failure => error instanceof Error && 'details' in error;
+
+const codeOf = (error: unknown): number => (isFailure(error) ? (error.code ?? -1) : -1);
+const detailsOf = (error: unknown): string => (isFailure(error) ? (error.details ?? '') : '');
 
 /** Whether the revision of the request has been compacted or has not been reached. */
 export const isOutOfRange = (error: unknown): boolean => codeOf(error) === outOfRange;

@@ -146,18 +146,23 @@ export function* encodeManagedFields(
 }
 
 function* encodeEntry(entry: ManagedEntry): Steps<JsonObject> {
-  const { manager, operation, apiVersion, time, fields, subresource, wire } = entry;
+  const { apiVersion, time, fields, wire } = entry;
   const isUnchanged = wire?.['fieldsV1'] === fields;
   if (isUnchanged && wire['apiVersion'] === apiVersion && (wire['time'] ?? undefined) === time) return wire;
-  return {
-    manager,
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: (isUnchanged ? fields : yield* toFieldsV1InSteps(fields)) as JsonObject,
-    ...(subresource === '' ? {} : { subresource }),
-  };
+  return entryJson(entry, isUnchanged ? fields : yield* toFieldsV1InSteps(fields));
+}
+
+/** The JSON of an entry; `fields`: its fields in their order. */
+export function entryJson(
+  { manager, operation, apiVersion, time, subresource }: ManagedEntry,
+  fields: FieldSet,
+): JsonObject {
+  const json: JsonObject = { manager, operation, apiVersion };
+  if (time !== undefined) json['time'] = time;
+  json['fieldsType'] = 'FieldsV1';
+  json['fieldsV1'] = fields as JsonObject;
+  if (subresource !== '') json['subresource'] = subresource;
+  return json;
 }
 
 function byOperationAndTime(a: ManagedEntry, b: ManagedEntry): number {

@@ -108,6 +108,15 @@ export class Comparisons {
   }
 }
 
+/** The fields that the writer of a small new object sets; undefined when the version does not exist. */
+export function fieldsOfNew(type: ManagedType, apiVersion: string, object: JsonObject): FieldSet | undefined {
+  const version = type.version(apiVersion);
+  if (version === undefined) return undefined;
+  const { names, fieldFilter } = type;
+  const zero = zeroObject(version.schema, names);
+  return changesAtOnce(fieldFilter, compare(objectShape(version.schema, names), zero, object)).assigned;
+}
+
 /** The changes of small objects. */
 function changesAtOnce(filter: FieldFilter, found: Comparison): FieldChanges {
   const removed = filterFields(filter, found.removed);

@@ -2,6 +2,7 @@ import {
   type ApiObject,
   equalInSteps,
   isJsonObject,
+  isLarge,
   type Json,
   StatusError,
   type Steps,
@@ -9,11 +10,13 @@ import {
 } from '../meta/index.ts';
 import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
+import { sorted } from './fields-v1.ts';
 import {
   capUpdateManagers,
   decodeManagedFieldsInSteps,
   decodeSentManagedFields,
   encodeManagedFields,
+  entryJson,
   type ManagedEntry,
   sameManager,
   withFields,
@@ -22,6 +25,7 @@ import {
 import {
   Comparisons,
   type FieldChanges,
+  fieldsOfNew,
   type ManagedType,
   reconcileEntries,
   stripChangedFields,
@@ -44,7 +48,9 @@ export interface Update {
  * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
  * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
  */
-export function* updateManagedFields({ type, writer, before, after }: Update): WaitingSteps<Json[] | undefined> {
+export function* updateManagedFields(update: Update): WaitingSteps<Json[] | undefined> {
+  const { type, writer, before, after } = update;
+  if (before === undefined && after.metadata.managedFields === undefined && !isLarge(after)) return firstEntry(update);
   const { manager, apiVersion, subresource = '', now } = writer;
   const entries = yield* reconcileEntries(type, yield* initialEntries(before, after, subresource !== ''));
   yield;
@@ -63,6 +69,15 @@ export function* updateManagedFields({ type, writer, before, after }: Update): W
   yield;
   if (self !== undefined) left.push(self);
   return yield* encodeManagedFields(yield* capUpdateManagers(left), stored);
+}
+
+/** The managed fields of a small new object that names none: its writer owns what it sets. */
+function firstEntry({ type, writer, after }: Update): Json[] | undefined {
+  const { manager, apiVersion, subresource = '', now } = writer;
+  const fields = fieldsOfNew(type, apiVersion, after);
+  if (fields === undefined || isEmpty(fields)) return undefined;
+  const entry = { manager, operation: 'Update', apiVersion, subresource, time: now, fields } as const;
+  return [entryJson(entry, sorted(fields))];
 }
 
 /** The writer's entry; undefined when it owns no field. Its time changes when the write assigns a field. */

@@ -48,12 +48,13 @@ export function checkPrefix(prefix: string): ByteString {
   return bytes;
 }
 
+export interface CheckedCommit {
+  readonly compares: readonly KeyCompare[];
+  readonly writes: readonly KeyWrite[];
+}
+
 /** Throws `invalid` when a compare or a write violates the contract, or a value is longer than `valueBytes`. */
-export function checkCommit(
-  compares: readonly Compare[],
-  writes: readonly Write[],
-  valueBytes: number,
-): { compares: KeyCompare[]; writes: KeyWrite[] } {
+export function checkCommit(compares: readonly Compare[], writes: readonly Write[], valueBytes: number): CheckedCommit {
   if (compares.length > maxOperations || writes.length > maxOperations) {
     throw invalid(`a commit has at most ${maxOperations} compares and ${maxOperations} writes`);
   }

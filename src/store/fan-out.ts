@@ -40,10 +40,12 @@ export class FanOut<F extends Follower> {
 
   /** Returns the followers that may cover one of the keys; each is in one group. */
   covering(keys: readonly Pick<KeyedChange, 'bytes'>[]): Iterable<Set<F>> {
-    const groups = new Set<Set<F>>();
-    for (const segment of ['', ...keys.map(({ bytes }) => firstSegment(bytes))]) {
-      const group = this.#groups.get(segment);
-      if (group !== undefined) groups.add(group);
+    const groups: Set<F>[] = [];
+    const ofAll = this.#groups.get('');
+    if (ofAll !== undefined) groups.push(ofAll);
+    for (const { bytes } of keys) {
+      const group = this.#groups.get(firstSegment(bytes));
+      if (group !== undefined && !groups.includes(group)) groups.push(group);
     }
     return groups;
   }

@@ -43,7 +43,8 @@ export async function readObjectBody(sent: Sent, expected: Expected, offered: Of
   const bytes = await receive(sent);
   const unrecognized = (fault: StatusError) =>
     unrecognizedBody(expected.kind, bytes, `couldn't get version/kind; json parse error: ${fault.message}`, fault);
-  const body = await decodeObject(sent, codec, bytes, expected, unrecognized);
+  const decoded = decodeObject(sent, codec, bytes, expected, unrecognized);
+  const body = decoded instanceof Promise ? await decoded : decoded;
   const fault = expected.namesKind ? kindFault(body.value, bytes) : undefined;
   if (fault !== undefined) throw unrecognizedBody(expected.kind, bytes, fault);
   return body;
@@ -62,32 +63,37 @@ function kindFault(value: JsonObject, bytes: Uint8Array): string | undefined {
 /** What a codec of text expects. */
 const anyType: TypeMeta = { apiVersion: '', kind: '' };
 
-/** The value of a body; that of a large one is read in the turns of the request. */
-async function parsed(
-  { turns, user }: Sent,
+/** The value of a body: of a small one at once, that of a large one is read in the turns of the request. */
+function parsed(
+  sent: Sent,
   reader: BodyReader,
   bytes: Uint8Array,
   expected: TypeMeta,
-): Promise<ParsedBody> {
+): ParsedBody | Promise<ParsedBody> {
+  const { turns, user } = sent;
   const steps = bytes.length < largeBytes ? undefined : reader.decodeInSteps?.(bytes, expected);
-  const body = steps === undefined ? undefined : await inTurns(steps, turns);
-  return body ?? reader.decode(bytes, user.name, expected, turns);
+  const whole = () => reader.decode(bytes, user.name, expected, turns);
+  return steps === undefined ? whole() : inTurns(steps, turns).then((body) => body ?? whole());
 }
 
-/** The object in a body. An error is completed by `unrecognized`, unless the codec does that itself. */
-async function decodeObject(
+/** The object in a body, likewise. An error is completed by `unrecognized`, unless the codec does that itself. */
+function decodeObject(
   sent: Sent,
   codec: WireCodec,
   bytes: Uint8Array,
   expected: TypeMeta,
   unrecognized: (fault: StatusError) => StatusError,
-): Promise<ObjectBody> {
-  try {
-    const body = await parsed(sent, codec, bytes, expected);
-    return { ...body, value: objectIn(body.value), size: bytes.length };
-  } catch (error) {
+): ObjectBody | Promise<ObjectBody> {
+  const object = (body: ParsedBody) => ({ ...body, value: objectIn(body.value), size: bytes.length });
+  const fail = (error: unknown): never => {
     if (codec.completeErrors || !(error instanceof StatusError) || error.code !== 400) throw error;
     throw unrecognized(error);
+  };
+  try {
+    const body = parsed(sent, codec, bytes, expected);
+    return body instanceof Promise ? body.then(object).catch(fail) : object(body);
+  } catch (error) {
+    return fail(error);
   }
 }
 
@@ -119,7 +125,8 @@ export async function readPatch(
   const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
-    const body = await parsed(sent, reader, bytes, anyType);
+    const found = parsed(sent, reader, bytes, anyType);
+    const body = found instanceof Promise ? await found : found;
     return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;

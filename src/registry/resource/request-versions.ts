@@ -99,7 +99,8 @@ export class ObjectVersions implements RequestVersions {
     replaceContent(object, next);
     if (!stored) return;
     candidate.rewritten ??= { managedFields: before.managedFields };
-    if (context !== undefined) atOnce(setDefaults(target.resource, object, context));
+    const defaults = context === undefined ? undefined : setDefaults(target.resource, object, context);
+    if (defaults !== undefined) atOnce(defaults);
   }
 
   #serverFields(next: ObjectMeta, before: ObjectMeta) {

@@ -54,7 +54,7 @@ export const metaFields = [
 /** Receives the key and the revision of a stored object that cannot be read. */
 export type CorruptReport = (key: string, revision: number) => void;
 
-interface PendingCommit {
+export interface PendingCommit {
   readonly stored: ByteString;
   readonly fields: CachedObject['fields'];
 }

@@ -9,18 +9,25 @@ import type { WriteOptions } from '../types.ts';
 import { type Attempt, type Candidate, nameOf, type Undo, type WriteRequest } from './write-request.ts';
 
 /** Runs the mutating plugins on the candidate. @throws StatusError of the first plugin that rejects it */
-export async function runMutatingAdmission(attempt: Attempt): Promise<void> {
+export function runMutatingAdmission(attempt: Attempt): Promise<void> | undefined {
   const { request, candidate, old, undo } = attempt;
   const attributes = admissionRequest(request, candidate, old, undo);
   attempt.attributes = attributes;
   // Mutating admission does not see a generated name.
   const visible = candidate.generated ? { ...attributes, name: '' } : attributes;
-  attempt.mutated = await runMutating(request.registry.admission, visible);
-  candidate.admitted = true;
+  const mutated = runMutating(request.registry.admission, visible);
+  if (mutated instanceof Promise) return mutated.then((known) => setMutated(attempt, known));
+  setMutated(attempt, mutated);
+  return undefined;
+}
+
+function setMutated(attempt: Attempt, mutated: boolean): void {
+  attempt.mutated = mutated;
+  attempt.candidate.admitted = true;
 }
 
 /** Runs the validating plugins on the object to be stored. @throws StatusError of the first plugin that rejects it */
-export const runValidatingAdmission = ({ request, attributes }: Attempt): Promise<void> =>
+export const runValidatingAdmission = ({ request, attributes }: Attempt): Promise<void> | undefined =>
   runValidating(request.registry.admission, attributes);
 
 /** @throws StatusError 403 when the requester may not create the object that its update or patch would make */

@@ -5,7 +5,7 @@ import type { RegistryContext } from '../context.ts';
 import { keyOf, objectKey } from '../resource/target.ts';
 import { inStoredVersion, wouldStore } from '../stored/convert.ts';
 import { describeDeleted, describeInSteps, describeObject, isCanonical, toCachedObject } from '../stored/describe.ts';
-import { storedTextInSteps, withPendingCommit } from '../stored/write.ts';
+import { storedText, storedTextInSteps, withPendingCommit } from '../stored/write.ts';
 import type { WriteResult } from '../types.ts';
 import { catchUp, comparesOf } from './admit.ts';
 import { rejectPresetVersion } from './candidate/metadata.ts';
@@ -17,12 +17,15 @@ const run = <T>({ turns }: Attempt, steps: Steps<T>): T | Promise<T> =>
   turns === undefined ? atOnce(steps) : inTurns(steps, turns);
 
 /** Compares the candidate with the current object. @throws StatusError 500 for a new object with a resourceVersion */
-export function* compareWithStored(attempt: Attempt): Steps<void> {
+export function compareWithStored(attempt: Attempt): Steps<void> | undefined {
   const { request, candidate, old } = attempt;
   // A dry run does not check it, as in the reference server.
   if (old === undefined && !request.dryRun) rejectPresetVersion(candidate.object);
-  if (old === undefined || candidate.remove) return;
-  attempt.unchanged = yield* isUnchanged(candidate.object, old);
+  return old === undefined || candidate.remove ? undefined : compareWith(attempt, old);
+}
+
+function* compareWith(attempt: Attempt, old: ApiObject): Steps<void> {
+  attempt.unchanged = yield* isUnchanged(attempt.candidate.object, old);
 }
 
 /** Ends an attempt that changes nothing. */
@@ -68,7 +71,9 @@ export async function commit(attempt: Attempt): Promise<void> {
   const revision = current?.revision ?? 0;
   const converts = format.custom?.webhook !== undefined && !candidate.remove;
   const object = converts ? await inStoredVersion(format, candidate.object) : candidate.object;
-  const text = candidate.remove ? '' : await run(attempt, storedTextInSteps(format, object));
+  let text = '';
+  if (!candidate.remove && turns === undefined) text = storedText(format, object);
+  else if (!candidate.remove) text = await run(attempt, storedTextInSteps(format, object));
   if (turns?.over) await turns.next();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = candidate.remove ? undefined : Buffer.from(text);
@@ -83,9 +88,12 @@ export async function commit(attempt: Attempt): Promise<void> {
     : candidate.remove
       ? commitWrites()
       : withPendingCommit(format, key, candidate.object, text, commitWrites));
-  attempt.outcome = answer.ok
-    ? await storedOutcome(attempt, { key, revision, value, text, object }, answer.revision)
-    : await rejectedOutcome(attempt, revision, answer);
+  if (!answer.ok) {
+    attempt.outcome = await rejectedOutcome(attempt, revision, answer);
+    return;
+  }
+  const outcome = storedOutcome(attempt, { key, revision, value, text, object }, answer.revision);
+  attempt.outcome = outcome instanceof Promise ? await outcome : outcome;
 }
 
 async function rejectedOutcome(
@@ -117,19 +125,30 @@ interface Committed {
   readonly object: ApiObject;
 }
 
-async function storedOutcome(
+function storedOutcome(attempt: Attempt, committed: Committed, at: number): Outcome | Promise<Outcome> {
+  const { request, candidate } = attempt;
+  const { target, dryRun } = request;
+  const { key, text } = committed;
+  if (!dryRun) {
+    const { managedFields } = candidate.object.metadata;
+    const { shared } = target.resource.format;
+    shared.managedFields.remember(key, candidate.remove ? undefined : managedFields, text.length);
+  }
+  const cached = dryRun || candidate.remove || candidate.deleteAfterMark ? undefined : target.resource.cache.get(key);
+  // The watch of the cache has mostly delivered the commit by now.
+  if (cached?.revision === at) return { kind: 'stored', result: resultOf(attempt, cached), revision: at };
+  return describedOutcome(attempt, committed, dryRun ? committed.revision : at);
+}
+
+/** The outcome of a commit that the cache does not have, as `stored`: the revision of the object. */
+async function describedOutcome(
   attempt: Attempt,
   { key, revision, value, text, object }: Committed,
-  committed: number,
+  stored: number,
 ): Promise<Outcome> {
   const { request, candidate, current } = attempt;
   const { target, dryRun, change } = request;
   const { format } = target.resource;
-  const stored = dryRun ? revision : committed;
-  if (!dryRun) {
-    const { managedFields } = candidate.object.metadata;
-    format.shared.managedFields.remember(key, candidate.remove ? undefined : managedFields, text.length);
-  }
   const described = (at: number, known?: string) =>
     run(attempt, describeObject(format, key, candidate.object, at, known));
   // An object that a webhook has converted is cached as it is stored.
@@ -143,9 +162,7 @@ async function storedOutcome(
     const removed = dryRun ? last : describeDeleted(format, last, stored);
     return { kind: 'stored', result: resultOf(attempt, removed), revision: stored };
   }
-  const cached = dryRun ? undefined : target.resource.cache.get(key);
-  const written = cached?.revision === stored ? cached : await describeStored();
-  return { kind: 'stored', result: resultOf(attempt, written), revision: stored };
+  return { kind: 'stored', result: resultOf(attempt, await describeStored()), revision: stored };
 }
 
 /** Maximum size in bytes that a deletion adds to an object: other writes leave room for it. */

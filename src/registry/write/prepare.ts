@@ -21,6 +21,7 @@ import {
   checkVersion,
   dedupeOwnerReferences,
   defaultNamespace,
+  mayRepeatOwners,
   storedMetadata,
 } from './candidate/metadata.ts';
 import { patchCandidate } from './candidate/patch.ts';
@@ -63,10 +64,16 @@ function candidateOf(request: WriteRequest, old: ApiObject | undefined): Waiting
   }
 }
 
-export function* defaultCandidate({ request, candidate: { object } }: Attempt): Steps<void> {
+export function defaultCandidate({ request, candidate: { object } }: Attempt): Steps<void> | undefined {
   const { target, change, context, options } = request;
-  yield* setDefaults(target.resource, object, context);
-  if (change.verb !== 'patch') yield* dedupeOwnerReferences(object, options, 'writer');
+  const defaults = setDefaults(target.resource, object, context);
+  const dedupes = change.verb !== 'patch' && mayRepeatOwners(object);
+  return dedupes ? inOrder(defaults, dedupeOwnerReferences(object, options, 'writer')) : defaults;
+}
+
+function* inOrder(first: Steps<void> | undefined, second: Steps<void>): Steps<void> {
+  if (first !== undefined) yield* first;
+  yield* second;
 }
 
 /** Rejects an object that is too large before its managed fields are computed, which takes longer than encoding it. */
@@ -83,12 +90,19 @@ export const updateManagers = ({ request, candidate, old }: Attempt): WaitingSte
   trackManagedFields(request, candidate, old);
 
 /** Restores what mutating admission must not change, and completes what it has added. */
-export function* settleAdmission({ request, candidate, old, mutated }: Attempt): Steps<void> {
+export function settleAdmission(attempt: Attempt): Steps<void> | undefined {
+  const { request, candidate, mutated } = attempt;
+  if (candidate.rewritten !== undefined || mayRepeatOwners(candidate.object)) return settleInSteps(attempt);
+  // Plugins may have added fields that need defaults.
+  return mutated ? setDefaults(request.target.resource, candidate.object, request.context) : undefined;
+}
+
+function* settleInSteps({ request, candidate, old, mutated }: Attempt): Steps<void> {
   const { target, context, options } = request;
   yield* restoreUnwritableFields(request, candidate, old);
   yield* dedupeOwnerReferences(candidate.object, options, 'admission');
-  // Plugins may have added fields that need defaults.
-  if (mutated) yield* setDefaults(target.resource, candidate.object, context);
+  const defaults = mutated ? setDefaults(target.resource, candidate.object, context) : undefined;
+  if (defaults !== undefined) yield* defaults;
 }
 
 const invalidManagers =
@@ -132,22 +146,26 @@ export function writeProjection({ request, candidate: { object, projection: sent
 }
 
 /** Runs the preparation of the kind, and increments the generation when the spec has changed. */
-export const completeCandidate = ({ request, candidate, old }: Attempt): Steps<void> =>
+export const completeCandidate = ({ request, candidate, old }: Attempt): Steps<void> | undefined =>
   completeObject(request, candidate, old);
 
-export function* completeObject(
-  { target, context }: WriteRequest,
+export function completeObject(
+  request: WriteRequest,
   candidate: Candidate,
   old: ApiObject | undefined,
-): Steps<void> {
+): Steps<void> | undefined {
+  const { target, context } = request;
   const { gated } = target.resource.writeRules;
-  const strategy = strategyOf(target);
   const { object } = candidate;
   if (gated !== undefined) dropGated(object, old, gated);
-  if (old === undefined) {
-    strategy.prepareCreate?.(object, context);
-    return;
-  }
+  if (old !== undefined) return completeUpdate(request, candidate, old);
+  strategyOf(target).prepareCreate?.(object, context);
+  return undefined;
+}
+
+function* completeUpdate({ target, context }: WriteRequest, candidate: Candidate, old: ApiObject): Steps<void> {
+  const strategy = strategyOf(target);
+  const { object } = candidate;
   const partial = partialWriteOf(target);
   if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
   else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);

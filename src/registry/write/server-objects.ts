@@ -184,9 +184,10 @@ export function newEntry(
   const change = { verb: 'create', object: { value: object, findings: [] } } as const;
   const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
   const candidate = atOnce(createCandidate(request, change));
-  atOnce(setDefaults(resource, candidate.object, request.context));
+  const defaults = setDefaults(resource, candidate.object, request.context);
+  if (defaults !== undefined) atOnce(defaults);
   atOnce(trackManagedFields(request, candidate, undefined));
-  atOnce(completeObject(request, candidate, undefined));
+  completeObject(request, candidate, undefined);
   const { name = '' } = candidate.object.metadata;
   return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, candidate.object)) };
 }

@@ -65,9 +65,23 @@ export async function attemptWrite(
   turns: Turns | undefined,
 ): Promise<Outcome> {
   const attempt = new Attempt(request, current, turns);
+  const { change, options } = request;
   let stored = false;
   try {
-    const outcome = await runStages(attempt);
+    let entered: Stage | undefined;
+    for (const { stage, run, except } of writeStages) {
+      if (except === change.verb) continue;
+      if (stage !== entered) options.stages?.enter(stage);
+      entered = stage;
+      const work = run(attempt);
+      if (work instanceof Promise) await work;
+      else if (work !== undefined && turns === undefined) atOnce(work);
+      else if (work !== undefined) await inTurns(work, turns as Turns);
+      if (attempt.outcome !== undefined) break;
+      if (turns?.over) await turns.next();
+    }
+    const { outcome } = attempt;
+    if (outcome === undefined) throw new Error('the stages of a write end without an outcome');
     stored = outcome.kind === 'stored' && !request.dryRun;
     return outcome;
   } catch (error) {
@@ -76,22 +90,4 @@ export async function attemptWrite(
   } finally {
     if (!stored) for (const undo of attempt.undo) await undo();
   }
-}
-
-async function runStages(attempt: Attempt): Promise<Outcome> {
-  const { turns } = attempt;
-  const { change, options } = attempt.request;
-  let entered: Stage | undefined;
-  for (const { stage, run, except } of writeStages) {
-    if (except === change.verb) continue;
-    if (stage !== entered) options.stages?.enter(stage);
-    entered = stage;
-    const work = run(attempt);
-    if (work instanceof Promise) await work;
-    else if (work !== undefined && turns === undefined) atOnce(work);
-    else if (work !== undefined) await inTurns(work, turns as Turns);
-    if (attempt.outcome !== undefined) return attempt.outcome;
-    if (turns?.over) await turns.next();
-  }
-  throw new Error('the stages of a write end without an outcome');
 }

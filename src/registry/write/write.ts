@@ -81,7 +81,12 @@ async function attemptInOrder(request: WriteRequest, place: Place | undefined): 
   let isLatest = place === undefined || waits;
   let current = place === undefined ? undefined : waits ? await storedObject(request) : cachedObject(request);
   for (let attempt = 1; ; attempt++) {
-    const outcome = await attemptOn(request, current).catch(clientError);
+    let outcome: Outcome | Rejected;
+    try {
+      outcome = await attemptOn(request, current);
+    } catch (error) {
+      outcome = clientError(error);
+    }
     if (outcome.kind === 'stored') return outcome;
     if (outcome.kind === 'rejected' || outcome.kind === 'unchanged') {
       const stored = isLatest ? current : await storedObject(request, current);
@@ -127,8 +132,14 @@ async function attemptConverted(
   return { ...outcome, result: { ...outcome.result, object: await toOwnVersion(format, outcome.result.object) } };
 }
 
-/** A client error, which is reported unless the attempt was made on a stale object. */
-function clientError(error: unknown): { readonly kind: 'rejected'; readonly error: StatusError } {
+/** An attempt that ended with a client error, which is reported unless it was made on a stale object. */
+interface Rejected {
+  readonly kind: 'rejected';
+  readonly error: StatusError;
+}
+
+/** @throws the error when it is no client error */
+function clientError(error: unknown): Rejected {
   if (error instanceof StatusError && error.code < 500) return { kind: 'rejected', error };
   throw error;
 }

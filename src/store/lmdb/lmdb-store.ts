@@ -1,5 +1,6 @@
 import { type Clock, type Random, systemRandom } from '../../meta/index.ts';
 import {
+  type CheckedCommit,
   checkCommit,
   checkKey,
   checkRange,
@@ -7,7 +8,6 @@ import {
   checkReadable,
   closedError,
   type KeyCompare,
-  type KeyWrite,
   maxValueBytes,
 } from '../check.ts';
 import { defaultHistoryMs, markingMs } from '../history.ts';
@@ -198,10 +198,11 @@ class LmdbStore implements Store {
     return this.#reader.list(checked, checkReadable(range.revision, this.#readable()), () => this.#readable());
   }
 
-  async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
-    this.#checkOpen();
-    const checked = checkCommit(compares, writes, maxValueBytes);
-    return this.#commit(checked.compares, checked.writes);
+  commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
+    return new Promise((resolve, reject) => {
+      this.#checkOpen();
+      this.#add(checkCommit(compares, writes, maxValueBytes), resolve, reject);
+    });
   }
 
   watch(prefix: string, after: number, sink: WatchSink, options?: WatchOptions): Watch {
@@ -239,25 +240,23 @@ class LmdbStore implements Store {
     return this.#writer.state;
   }
 
-  #commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): Promise<CommitResult> {
+  #add({ compares, writes }: CheckedCommit, resolve: (result: CommitResult) => void, reject: (error: unknown) => void) {
     const ready = writes.map(({ key, value, ttl }) => {
       const expires = ttl === 0 ? 0 : Math.ceil(this.#clock.now()) + ttl * 1000;
       return { key, record: makeRecord(this.#slab, key, value, expires) };
     });
     const began = this.#clock.monotonic();
-    return new Promise((resolve, reject) => {
-      this.#writer.add({
-        what: { compares, writes: ready },
-        done: (outcome) => {
-          this.#observer.committed((this.#clock.monotonic() - began) / 1000);
-          try {
-            resolve(this.#committed(outcome, compares));
-          } catch (error) {
-            reject(error);
-          }
-        },
-        failed: reject,
-      });
+    this.#writer.add({
+      what: { compares, writes: ready },
+      done: (outcome) => {
+        this.#observer.committed((this.#clock.monotonic() - began) / 1000);
+        try {
+          resolve(this.#committed(outcome, compares));
+        } catch (error) {
+          reject(error);
+        }
+      },
+      failed: reject,
     });
   }
 
@@ -317,7 +316,10 @@ class LmdbStore implements Store {
     for (let due = this.#due(); due.length > 0 && this.#closed === undefined; due = this.#due()) {
       const commits = due.map(async (lease) => {
         const key = recordKey(this.#reader.record(lease));
-        return this.#commit([{ key, revision: lease.revision, below: false }], [{ key, value: undefined, ttl: 0 }]);
+        const compares = [{ key, revision: lease.revision, below: false }];
+        return new Promise<CommitResult>((resolve, reject) => {
+          this.#add({ compares, writes: [{ key, value: undefined, ttl: 0 }] }, resolve, reject);
+        });
       });
       const results = await Promise.allSettled(commits);
       if (this.#closed !== undefined) return;

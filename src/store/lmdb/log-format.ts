@@ -47,9 +47,11 @@ export function groupBytes({ state, marks, changes }: Payload): number {
   return Math.ceil(bytes / logPageBytes) * logPageBytes;
 }
 
-/** Returns whole pages. `id` names the log, `sequence` the place of the group in it. */
-export function encodeGroup(id: Buffer, sequence: number, payload: Payload): Buffer {
-  const bytes = Buffer.allocUnsafe(groupBytes(payload));
+/** Returns whole pages, in `space` when it is large enough. `id` names the log, `sequence` the place of the group in it. */
+export function encodeGroup(id: Buffer, sequence: number, payload: Payload, space?: Buffer): Buffer {
+  const length = groupBytes(payload);
+  const bytes =
+    space !== undefined && space.length >= length ? space.subarray(0, length) : Buffer.allocUnsafeSlow(length);
   bytes.set(mark);
   bytes.writeUInt16BE(version, versionAt);
   bytes.set(id, idAt);

@@ -9,6 +9,8 @@ import { type LogMark, logFile } from './tail.ts';
 export const logBytes = 4 * 1024 * 1024;
 /** The part of a log that one group may take: larger ones are written to the tree at once. */
 const mostOfLog = 1 / 8;
+/** Memory that is kept for a group: larger ones are rare (bytes). */
+const spaceBytes = 256 * 1024;
 
 /**
  * The log of a store: groups of commits, each durable once its write has returned. Space is preallocated, so a write is one
@@ -24,6 +26,8 @@ export class Log {
   /** The groups that are not in the tree, oldest first. */
   #live: Pick<LoggedGroup, 'sequence' | 'page' | 'pages'>[] = [];
   #isUsable = false;
+  /** Where groups are encoded, one at a time: new memory for each would be a page fault for each page. */
+  readonly #space = Buffer.allocUnsafeSlow(spaceBytes);
 
   private constructor(file: FileHandle, bytes: number, id: Buffer) {
     this.#file = file;
@@ -78,7 +82,7 @@ export class Log {
    */
   async write(payload: Payload, id: () => Buffer): Promise<number> {
     const sequence = this.#sequence + 1;
-    const bytes = encodeGroup(this.#id, sequence, payload);
+    const bytes = encodeGroup(this.#id, sequence, payload, this.#space);
     const pages = bytes.length / logPageBytes;
     const page = this.#place(pages);
     if (page === undefined) throw new Error('the log is full');

@@ -94,6 +94,7 @@ function* normalize(registry: RegistryContext, target: Target, object: JsonObjec
   const decoded = Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
   if (target.resource.definition.strategy.defaults === undefined || projectionOf(target) !== undefined) return decoded;
   const stored = yield* toStorageInSteps(target, decoded);
-  yield* setDefaults(target.resource, stored, { names: registry.names, now: registry.clock.now() });
+  const defaults = setDefaults(target.resource, stored, { names: registry.names, now: registry.clock.now() });
+  if (defaults !== undefined) yield* defaults;
   return yield* fromStorageInSteps(target, stored);
 }

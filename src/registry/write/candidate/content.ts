@@ -1,9 +1,11 @@
 import {
   type ApiObject,
   equalInSteps,
+  isLarge,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
+  jsonEqual,
   type ObjectMeta,
   Pace,
   type Steps,
@@ -34,6 +36,12 @@ export function withManagedFields(object: ApiObject, managedFields: Json[] | und
 
 /** Whether two objects have the same members, apart from those of the given names. */
 export function* equalExcept(a: JsonObject, b: JsonObject, names: readonly string[]): Steps<boolean> {
+  if (!isLarge(a)) {
+    for (const key of Object.keys(a)) {
+      if (!names.includes(key) && (!Object.hasOwn(b, key) || !jsonEqual(a[key], b[key]))) return false;
+    }
+    return Object.keys(b).every((key) => Object.hasOwn(a, key) || names.includes(key));
+  }
   const pace = new Pace();
   const keys = Object.keys(a);
   if (pace.over(keys.length)) yield;
@@ -47,11 +55,12 @@ export function* equalExcept(a: JsonObject, b: JsonObject, names: readonly strin
   return others.every((key) => Object.hasOwn(a, key) || names.includes(key));
 }
 
-/** Sets the defaults of a kind that depend on other fields. */
-export function* setDefaults({ definition }: Resource, object: ApiObject, context: StrategyContext): Steps<void> {
-  const steps = definition.strategy.defaults?.(object, context);
-  if (steps) yield* steps;
-}
+/** Sets the defaults of a kind that depend on other fields: at once, or in the steps that are returned. */
+export const setDefaults = (
+  { definition }: Resource,
+  object: ApiObject,
+  context: StrategyContext,
+): Steps<void> | undefined => definition.strategy.defaults?.(object, context) ?? undefined;
 
 /** Replaces the content of an object in place. */
 export function replaceContent(object: JsonObject, next: JsonObject): void {

@@ -111,6 +111,10 @@ export function rejectPresetVersion({ metadata: { resourceVersion = '' } }: ApiO
 const duplicateWarning =
   'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:';
 
+/** Whether owner references of the object may be duplicates. */
+export const mayRepeatOwners = ({ metadata: { ownerReferences } }: ApiObject): boolean =>
+  ownerReferences !== undefined && ownerReferences.length > 1;
+
 /** Removes duplicate owner references from the object and adds a warning. Runs in steps: there may be very many. */
 export function* dedupeOwnerReferences(
   { metadata }: ApiObject,
@@ -118,7 +122,6 @@ export function* dedupeOwnerReferences(
   author: 'writer' | 'admission',
 ): Steps<void> {
   const { ownerReferences = [] } = metadata;
-  if (ownerReferences.length < 2) return;
   // Duplicates have the same uid.
   if (new Set(ownerReferences.map(({ uid }) => uid)).size === ownerReferences.length) return;
   const pace = new Pace();

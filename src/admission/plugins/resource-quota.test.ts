@@ -312,7 +312,9 @@ describe('resource quota', () => {
 
 describe('concurrent requests', () => {
   const settled = (attempts: (Promise<void> | undefined)[]) =>
-    Promise.allSettled(attempts.map((attempt) => Promise.resolve(attempt))).then((all) => all.map(({ status }) => status));
+    Promise.allSettled(attempts.map((attempt) => Promise.resolve(attempt))).then((all) =>
+      all.map(({ status }) => status),
+    );
 
   it('64 creates never exceed a quota of 10 pods', async () => {
     const store = quotaStore([quota({ pods: '10' }, { pods: '0' })], () => new Promise((go) => void setImmediate(go)));

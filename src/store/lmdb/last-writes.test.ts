@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../memory/memory-store.ts';
-import type { Compare, Write } from '../store.ts';
+import type { CommitResult, Compare, Write } from '../store.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
@@ -56,4 +56,18 @@ test('compares of prefixes are decided as by the memory store, in groups and aft
     }),
     { numRuns: 25 },
   );
+});
+
+test('a key that is written twice in a group counts with its last revision, whatever else is written', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'store-'));
+  const store = await openLmdbStore({ path, clock: drivenClock() });
+  const set = (key: string): Write => ({ key, value: new Uint8Array([1]) });
+  // Called in one turn, so that they share a group.
+  const group = [store.commit([], [set('/a/x'), set('/a/y')]), store.commit([], [set('/a/x')])];
+  const [{ revision: first }, { revision: second }] = (await Promise.all(group)) as [CommitResult, CommitResult];
+  const onlyUntil = (revision: number) => store.commit([{ key: '/a/', revision, below: true }], [set('/b/z')]);
+  expect((await onlyUntil(first)).ok).toBe(false);
+  expect((await onlyUntil(second)).ok).toBe(true);
+  await store.close();
+  rmSync(path, { recursive: true, force: true });
 });

@@ -15,8 +15,10 @@ export class LastWrites {
     this.#from = latest;
   }
 
+  /** Keys may be recorded in any order of their revisions. */
   record(key: ByteString, revision: number): void {
-    this.#revisions.set(firstSegment(key), revision);
+    const segment = firstSegment(key);
+    if (revision > (this.#revisions.get(segment) ?? this.#from)) this.#revisions.set(segment, revision);
   }
 
   /** Whether certainly no key below the prefix has been written after the revision. */

@@ -89,10 +89,13 @@ describe('requests that start together after a wait for seats', () => {
         attributes: {},
         started: undefined as number | undefined,
         take: () => undefined,
-        async wait() {
-          await new Promise<void>((start) => starts.push(start));
-          seats.started = 0;
-        },
+        wait: () =>
+          new Promise<undefined>((start) => {
+            starts.push(() => {
+              seats.started = 0;
+              start(undefined);
+            });
+          }),
       };
       return seats as unknown as FlowRequest;
     };

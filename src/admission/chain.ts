@@ -145,9 +145,12 @@ async function continuePhase(
   waiting: Promise<void>,
 ): Promise<void> {
   let last = started;
-  for (const step of phase.steps.slice(first)) {
+  let running: void | Promise<void> = waiting;
+  for (const [i, step] of phase.steps.entries()) {
+    if (i < first) continue;
     try {
-      await (step === phase.steps[first] ? waiting : step.run(request));
+      if (i > first) running = step.run(request);
+      if (running !== undefined) await running;
     } catch (error) {
       throw rejected(phase, step, { began, last }, clock, error);
     }

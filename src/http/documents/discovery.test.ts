@@ -159,7 +159,7 @@ describe('discovery', () => {
   });
 });
 
-it('begins no document for a request that it rejects: its failure would be nobody’s', async () => {
+it('rejects a method before it begins the document, whose failure nobody would handle', async () => {
   const groups = [{ name: '', versions: [] }];
   const discovery = createDiscovery(
     () => groups,

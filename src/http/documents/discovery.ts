@@ -75,9 +75,10 @@ export function createDiscovery(
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const source = sourceOf(key);
       if (source === undefined) return undefined;
-      // Before the document is begun, whose failure would be nobody's once the request is rejected.
-      if (call.request.method !== 'GET' && isRouted(key)) throw statusError.methodNotAllowed();
-      const accept = chooseRoot.get(key) ?? (isRouted(key) ? chooseRouted : choose);
+      const routed = isRouted(key);
+      // Checked before the document is begun: nobody would handle its failure after the request is rejected.
+      if (routed && call.request.method !== 'GET') throw statusError.methodNotAllowed();
+      const accept = chooseRoot.get(key) ?? (routed ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
       const pretty = accepted.pretty || wantsPretty(call.info.query.get('pretty') ?? undefined, headers['user-agent']);

@@ -191,8 +191,8 @@ describe('a flood that the engine lets pass ends its connection:', () => {
   });
 });
 
-describe('a client that has sent what is no frame', () => {
-  it.each(['/wait', '/other'])('and is gone leaves no connection, whatever it has asked for: %s', async (path) => {
+describe('an HTTP/2 client that falls silent', () => {
+  it.each(['/wait', '/other'])('leaves no connection after it has sent garbage and disconnected: %s', async (path) => {
     const { listener, asked } = await start({ keepAliveMs: 200 });
     const { socket } = await connect(listener.port);
     const block = Buffer.concat([Buffer.from('8287410161', 'hex'), Buffer.of(4, path.length), Buffer.from(path)]);
@@ -204,7 +204,7 @@ describe('a client that has sent what is no frame', () => {
     await expect.poll(() => listener.counts().open).toBe(0);
   });
 
-  it('one that answers pings stays, whatever time its request takes', async () => {
+  it('stays connected as long as it answers pings', async () => {
     const { listener, asked } = await start({ keepAliveMs: 100 });
     const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
     open.push({ close: () => session.destroy() });

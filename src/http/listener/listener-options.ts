@@ -57,12 +57,10 @@ export const connectionOptions = {
   keepAliveInitialDelay: 30_000,
 } as const;
 
-const http11 = 'http/1.1';
-
 export function serverOptions(limits: ListenerLimits, http2 = true) {
   return {
     // Without it, Node offers both protocols.
-    ...(http2 ? {} : { ALPNCallback: ({ protocols }: AlpnOffer) => protocols.find((offered) => offered === http11) }),
+    ...(http2 ? {} : { ALPNCallback: onlyHttp1 }),
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
@@ -78,9 +76,9 @@ export function serverOptions(limits: ListenerLimits, http2 = true) {
   } as const;
 }
 
-interface AlpnOffer {
-  readonly protocols: readonly string[];
-}
+/** Undefined ends the handshake with the alert `no_application_protocol` (RFC 7301). */
+const onlyHttp1 = ({ protocols }: { readonly protocols: readonly string[] }): string | undefined =>
+  protocols.includes('http/1.1') ? 'http/1.1' : undefined;
 
 /** AEAD ciphers with forward secrecy only. */
 const cipherSuites = [

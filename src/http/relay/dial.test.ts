@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { serverTurns } from '../../meta/index.ts';
-import { dial } from './dial.ts';
+import { dial, dialFailure } from './dial.ts';
 
 /** Begins a request to a host, and takes it back before anything is sent. */
 function begin(host: string, guarded: boolean): void {
@@ -41,4 +44,14 @@ describe('a connection to a global unicast address only', () => {
 
 it('connects to the kubelet of a node at any address', () => {
   for (const host of ['127.0.0.1', '::1', ...others]) expect(() => begin(host, false)).not.toThrow();
+});
+
+it('names an endpoint that does not speak TLS without what OpenSSL says', async () => {
+  const server = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [error] = (await once(connect({ host: '127.0.0.1', port }), 'error')) as [Error];
+  server.close();
+  const endpoint = { scheme: 'https', host: '127.0.0.1', port: String(port), path: '/', peer: 'anyone' } as const;
+  expect(dialFailure(error, endpoint)).toBe('tls: first record does not look like a TLS handshake');
 });

@@ -150,8 +150,10 @@ export function dialFailure(error: Error, { host, port }: Endpoint): string {
   if (unknownAuthority.has(code)) {
     return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
   }
-  if (/wrong.version.number/i.test(`${code} ${error.message}`))
+  // The endpoint does not speak TLS. The message of OpenSSL has an address in memory.
+  if (/wrong.version.number/i.test(`${code} ${error.message}`)) {
     return 'tls: first record does not look like a TLS handshake';
+  }
   // Closed without a response.
   if (code === 'ECONNRESET') return 'EOF';
   return error.message;

@@ -32,12 +32,13 @@ const maxCaches = 4;
 export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<T> {
   const requirePackage = createRequire(join(folder, name));
   const loaded = new Map<string, object>();
-  const read = fileReader();
+  let read: ReturnType<typeof fileReader> | undefined;
   let compiled: { readonly script: Script; readonly cache: string }[] = [];
   const load = (file: string): object => {
     const known = loaded.get(file);
     if (known !== undefined) return known;
     const path = join(folder, file);
+    read ??= fileReader();
     // Scripts are ASCII.
     const source = read(path).toString('latin1');
     const key = cacheKey(source);
@@ -52,6 +53,8 @@ export function loadScript<T>(name: string, folder = buildFolder): LoadedScript<
     return exports;
   };
   const exports = load(`${name}.script.cjs`) as T;
+  // Its memory is as large as the largest file.
+  read = undefined;
   return {
     exports,
     async storeCode() {

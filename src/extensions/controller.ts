@@ -109,6 +109,8 @@ export class CustomResources {
     }
     // Objects were decoded against their schema when they were written.
     const object = received as Definition;
+    // Nobody here reads them, and they take as much as the rest of the metadata and the status.
+    object.metadata.managedFields = [];
     const same = entry?.object.metadata.uid === object.metadata.uid ? entry : undefined;
     if (entry !== undefined && same === undefined) this.#tell(name, undefined);
     if (same?.object.spec !== undefined && hasSameSpec(same.object.metadata, object.metadata)) {

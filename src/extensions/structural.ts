@@ -1,4 +1,5 @@
 import { getKey, isJsonObject, isLarge, type Json, type JsonObject, type Names, type Steps } from '../meta/index.ts';
+import { SharedSchemas } from './shared-schemas.ts';
 
 /**
  * The structural schema of a custom type, read once from the `openAPIV3Schema` of a version. Everything that serves
@@ -75,6 +76,13 @@ type Below = Pick<Structural, 'properties' | 'items' | 'additionalProperties'>;
  * everywhere, as with `preserveUnknownFields: true`.
  */
 export function structuralOf(schema: JsonObject, names: Names, preserves = false): Structural {
+  const context = `${names.extension}${preserves} `;
+  return shared.of(schema, context, () => readStructural(schema, names, preserves));
+}
+
+const shared = new SharedSchemas<Structural>();
+
+function readStructural(schema: JsonObject, names: Names, preserves: boolean): Structural {
   const below = (key: string) => {
     const value = getKey(schema, key);
     return isJsonObject(value) ? structuralOf(value, names, preserves) : undefined;

@@ -10,6 +10,7 @@ import {
   Pace,
   type Steps,
 } from '../../meta/index.ts';
+import { SharedSchemas } from '../shared-schemas.ts';
 import { knownFormat, stringFormat } from './formats.ts';
 
 /** A schema of an OpenAPI v3 document, read once for the validation of values. */
@@ -131,45 +132,10 @@ export function valueSchemas(names: Names): ReadValueSchema {
   return read;
 }
 
-/** The schemas of scalars by their keywords, as JSON: definitions have many equal ones. */
-const scalars = new Map<string, ValueSchema>();
-/** Maximum number of them, and of characters of one. */
-const maxScalars = 2_000;
-const maxScalarLength = 200;
-const scalarTypes = new Set(['string', 'integer', 'number']);
+const shared = new SharedSchemas<ValueSchema>();
 
-function readSchema(schema: JsonObject, names: Names, read: ReadValueSchema): ValueSchema {
-  const plain = plainSchema(schema);
-  if (plain !== undefined) return plain;
-  const keywords = scalarKeywords(schema);
-  if (keywords === undefined) return readKeywords(schema, names, read);
-  const known = scalars.get(keywords);
-  if (known !== undefined) return known;
-  const values = readKeywords(schema, names, read);
-  if (scalars.size < maxScalars) scalars.set(keywords, values);
-  return values;
-}
-
-/** What the schema of a scalar says about its values, as JSON; undefined for other schemas, and for long ones. */
-function scalarKeywords(schema: JsonObject): string | undefined {
-  if (typeof schema['type'] !== 'string' || !scalarTypes.has(schema['type'])) return undefined;
-  const keywords: [string, Json][] = [];
-  for (const key in schema) {
-    const value = schema[key] as Json;
-    if (key !== 'type' && key !== 'nullable' && neutral.has(key)) continue;
-    // Extensions mean something to the servers of a product alone.
-    if (key.startsWith('x-') || !isSharable(value)) return undefined;
-    keywords.push([key, value]);
-  }
-  const text = JSON.stringify(keywords);
-  return text.length > maxScalarLength ? undefined : text;
-}
-
-/** Whether the JSON of a keyword is different from that of all others; the values of enumerations are texts. */
-const isSharable = (value: Json): boolean =>
-  Array.isArray(value)
-    ? value.length < maxScalarLength && value.every((item) => typeof item === 'string')
-    : typeof value !== 'object' && typeof value !== 'bigint' && !Object.is(value, -0);
+const readSchema = (schema: JsonObject, names: Names, read: ReadValueSchema): ValueSchema =>
+  plainSchema(schema) ?? shared.of(schema, names.extension, () => readKeywords(schema, names, read), notRead);
 
 function readKeywords(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
   const get = (key: string) => getKey(schema, key);
@@ -220,8 +186,10 @@ function readKeywords(schema: JsonObject, { extension }: Names, read: ReadValueS
   };
 }
 
+/** Keywords that are not read. */
+const notRead: ReadonlySet<string> = new Set(['description', 'title', 'default', 'example', 'externalDocs']);
 /** Keywords that do not validate the value itself. */
-const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
+const neutral: ReadonlySet<string> = new Set([...notRead, 'type', 'nullable']);
 
 function plain(accepts: 'string' | 'boolean', nullable: boolean): ValueSchema {
   return {

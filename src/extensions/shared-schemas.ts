@@ -1,0 +1,43 @@
+import type { Json, JsonObject } from '../meta/index.ts';
+
+/** Maximum number of schemas that are shared, and their maximum size (characters of JSON, more or less). */
+const maxShared = 2_000;
+const maxSize = 300;
+
+/** What is made of equal small schemas, once: definitions have many of them, such as conditions and references. */
+export class SharedSchemas<T> {
+  readonly #made = new Map<string, T>();
+
+  /** `make` reads nothing but the schema and what `context` says. `without`: keywords of the schema that it does not read. */
+  of(schema: JsonObject, context: string, make: () => T, without?: ReadonlySet<string>): T {
+    const key = keyOf(schema, context, without);
+    if (key === undefined) return make();
+    let made = this.#made.get(key);
+    if (made === undefined) {
+      made = make();
+      if (this.#made.size < maxShared) this.#made.set(key, made);
+    }
+    return made;
+  }
+}
+
+/** The JSON of a schema; undefined when it is large, or another value has the same JSON. */
+function keyOf(schema: JsonObject, context: string, without: ReadonlySet<string> | undefined): string | undefined {
+  let rest: JsonObject = schema;
+  if (without !== undefined) {
+    rest = {};
+    for (const key in schema) if (!without.has(key)) rest[key] = schema[key] as Json;
+  }
+  return roomAfter(rest, maxSize) < 0 ? undefined : context + JSON.stringify(rest);
+}
+
+/** What is left of the room (characters); below 0 when the value does not fit, or has a number that JSON does not tell apart. */
+function roomAfter(value: Json, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value === 'bigint' || Object.is(value, -0)) return -1;
+  if (typeof value !== 'object' || value === null) return room - 4;
+  let left = room - 2;
+  if (Array.isArray(value)) for (const item of value) left = left < 0 ? left : roomAfter(item, left);
+  else for (const key in value) left = left < 0 ? left : roomAfter(value[key] as Json, left - key.length);
+  return left;
+}

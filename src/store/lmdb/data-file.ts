@@ -38,8 +38,7 @@ interface Meta {
  * Throws when reading the file would crash the process: the library maps it, and the system kills a process (SIGBUS)
  * that reads a mapped page behind the end of the file; and the library ends the process when a page of its trees is none.
  * Fails as `unavailable` for a file of another kind, as `damaged` for a truncated or corrupt one. All pages of trees are
- * read, long values are not: objects of less than 2 KB are in pages of trees, and 100,000 of them, with as much history, take
- * 150 ms.
+ * read, long values are not: objects of less than 2 KB are in pages of trees, and 100,000 of 1.9 KB take 150 ms.
  */
 export function checkDataFile(file: string): void {
   const handle = openSync(file, 'r');

@@ -22,6 +22,7 @@ import {
   withFields,
   withTime,
 } from './managed-fields.ts';
+import { UnkeyedEntryError } from './path.ts';
 import {
   Comparisons,
   type FieldChanges,
@@ -46,9 +47,19 @@ export interface Update {
  * `metadata.managedFields` after an update; undefined when no manager owns a field. The writer owns the fields that the
  * update changes; all other managers lose these fields and the removed ones. A list of one empty entry in `after`
  * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
- * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
+ * list of `before` itself when it is unchanged. Nobody owns a field of an object with entries that lack their keys.
+ * Never conflicts. Runs in steps, because objects may be large.
  */
 export function* updateManagedFields(update: Update): WaitingSteps<Json[] | undefined> {
+  try {
+    return yield* fieldsAfter(update);
+  } catch (error) {
+    if (error instanceof UnkeyedEntryError) return undefined;
+    throw error;
+  }
+}
+
+function* fieldsAfter(update: Update): WaitingSteps<Json[] | undefined> {
   const { type, writer, before, after } = update;
   if (before === undefined && after.metadata.managedFields === undefined && !isLarge(after)) return firstEntry(update);
   const { manager, apiVersion, subresource = '', now } = writer;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { mergePatch, type OlderServer, olderServer, specOf } from './testing/older-server.ts';
 
@@ -26,8 +26,7 @@ beforeAll(async () => {
       ],
     },
   });
-  const served = () => opened.request('GET', gears, undefined, { status: [200, 404] });
-  await expect.poll(async () => (await served()).status).toBe(200);
+  await vi.waitFor(() => opened.request('GET', gears));
 });
 afterAll(() => opened.server.close());
 

@@ -116,6 +116,36 @@ describe('an object with list entries that lack their key', () => {
   });
 });
 
+it('an object without managed fields gets none by an update, and before-first-apply by an apply', async () => {
+  await make(`${core}/configmaps`, { metadata: { name: 'unowned' }, data: { a: '1' } });
+  const url = `${core}/configmaps/unowned?fieldManager=z`;
+  await send('PATCH', url, { metadata: { managedFields: [{}] } }, merge);
+  const changed = await send('PATCH', url, { data: { b: '2' } }, merge);
+  expect(changed.body['metadata']).not.toHaveProperty('managedFields');
+  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unowned' }, data: { b: '3' } };
+  const { status, body } = await send('PATCH', url, applied, apply);
+  expect([status, body['message']]).toEqual([
+    409,
+    'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.b',
+  ]);
+});
+
+it('replicas that nobody owns get no owner by an update of the scale', async () => {
+  const sets = '/apis/apps/v1/namespaces/default/replicasets';
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'scaled' },
+    spec: { selector: { matchLabels: { a: 'b' } }, template },
+  };
+  await send('PATCH', `${sets}/scaled?fieldManager=maker`, set, apply);
+  await send('PATCH', `${sets}/scaled/scale?fieldManager=z`, { spec: { replicas: 3 } }, merge);
+  const { body } = await send('GET', `${sets}/scaled`);
+  expect(body['spec']).toMatchObject({ replicas: 3 });
+  expect(Object.keys(owned({ body }, 'spec'))).toEqual(['maker']);
+});
+
 describe('a patch without a resourceVersion', () => {
   const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'b', resourceVersion: '' } };
 

@@ -188,6 +188,16 @@ describe('the generateName of an update', () => {
   });
 });
 
+it.each([
+  ['configmaps', {}, 2],
+  ['events', { involvedObject: { namespace: 'default', kind: 'Pod', name: 'p' } }, 0],
+])('a bare finalizer is reported by each metadata check of an update: %s', async (plural, fields, count) => {
+  await make(`${core}/${plural}`, { metadata: { name: 'bare' }, ...fields });
+  const { body } = await send('PATCH', `${core}/${plural}/bare`, { metadata: { finalizers: ['x'] } }, merge);
+  const { causes = [] } = (body['details'] ?? {}) as { causes?: { field: string }[] };
+  expect(causes.map(({ field }) => field)).toEqual(Array.from({ length: count }, () => 'metadata.finalizers[0]'));
+});
+
 it('stored versions of a definition that a status leaves out are set again', async () => {
   const names = { plural: 'things', kind: 'Thing' };
   const schema = { openAPIV3Schema: { type: 'object' } };

@@ -152,7 +152,10 @@ function findMetadataErrors(
     ...ofChange,
     ...repeated(byKind, objectChecks),
     ...repeated(ofChange, changeChecks),
-    ...validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
+    ...repeated(
+      validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
+      objectChecks + changeChecks,
+    ),
   ];
 }
 

@@ -198,6 +198,21 @@ it.each([
   expect(causes.map(({ field }) => field)).toEqual(Array.from({ length: count }, () => 'metadata.finalizers[0]'));
 });
 
+it('the type check in the status of a policy names its expressions', async () => {
+  const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
+  await make(policies, {
+    metadata: { name: 'policy' },
+    spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'true' }] },
+  });
+  const status = { typeChecking: { expressionWarnings: [{ fieldRef: ' ' }] } };
+  const { body } = await send('PATCH', `${policies}/policy/status`, { status }, merge);
+  const at = 'status.typeChecking.expressionWarnings[0]';
+  expect(body['message']).toBe(
+    `ValidatingAdmissionPolicy.admissionregistration.k8s.io "policy" is invalid: [${at}.warning: Required value, ${at}.fieldRef: Required value]`,
+  );
+});
+
 it('stored versions of a definition that a status leaves out are set again', async () => {
   const names = { plural: 'things', kind: 'Thing' };
   const schema = { openAPIV3Schema: { type: 'object' } };

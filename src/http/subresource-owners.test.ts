@@ -140,10 +140,10 @@ describe('a certificate signing request', () => {
 });
 
 describe('a namespace', () => {
-  it('has spec.finalizers, which no field manager owns', async () => {
+  it('has spec.finalizers, which belong to whoever applies them', async () => {
     const intent = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' }, spec: { finalizers: ['e.com/f'] } };
     const made = await ask('PATCH', '/api/v1/namespaces/n?fieldManager=m', intent, 'application/apply-patch+yaml');
-    expect(owners(made)['m']).toBeUndefined();
+    expect(owners(made)['m']).toEqual({ 'f:spec': { 'f:finalizers': {} } });
   });
 });
 

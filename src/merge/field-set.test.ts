@@ -219,7 +219,7 @@ describe('path elements', () => {
     ];
     expect(entryElement(keys, { name: 'x', port: 80 })).toBe('k:{"port":80,"protocol":"TCP"}');
     expect(entryElement(keys, { port: 80, protocol: 'UDP' })).toBe('k:{"port":80,"protocol":"UDP"}');
-    expect(entryElement(keys, {})).toBe('k:{"port":null,"protocol":"TCP"}');
+    expect(() => entryElement(keys, {})).toThrow('has an element that omits key field "port"');
     expect(entryElement(keys, 'x')).toBe(valueElement('x'));
   });
 });

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, readJsonText } from '../meta/index.ts';
+import { type Json, type JsonObject, readJsonText, StatusError } from '../meta/index.ts';
 
 /**
  * A path element, encoded as in `fieldsV1`: `f:name` a field, `k:{"name":"x"}` the entry of an associative list with
@@ -24,15 +24,26 @@ export const fieldElement = (name: string): PathElement => `f:${name}`;
 /** The path element of an entry of a set. */
 export const valueElement = (value: Json): PathElement => `v:${stableText(value)}`;
 
+/** An entry of an associative list without one of its keys. */
+export class UnkeyedEntryError extends StatusError {
+  constructor(key: string) {
+    super(500, '', missingKey(key));
+  }
+}
+
+export const missingKey = (key: string): string =>
+  `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`;
+
 /**
- * The path element of an entry of an associative list; `keys` are sorted by name. A missing key without default is
- * `null`.
+ * The path element of an entry of an associative list; `keys` are sorted by name.
+ * @throws UnkeyedEntryError when a key without default is missing
  */
 export function entryElement(keys: readonly ListKey[], entry: Json): PathElement {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return valueElement(entry);
   let text = '';
   for (const { name, label, default: absent } of keys) {
-    const value = Object.hasOwn(entry, name) ? (entry[name] as Json) : (absent ?? null);
+    const value = Object.hasOwn(entry, name) ? (entry[name] as Json) : absent;
+    if (value === undefined) throw new UnkeyedEntryError(name);
     text += `${text === '' ? 'k:{' : ','}${label}${stableText(value)}`;
   }
   return `${text}}`;

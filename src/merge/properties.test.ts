@@ -293,6 +293,9 @@ const write = fc.record({
   body,
 });
 
+/** A body with a field that always has an owner: an object without owners would not get one by an update. */
+const kept = (body: JsonObject): JsonObject => ({ ...body, metadata: { labels: { kept: '1' } } });
+
 /** The part of the object that the model covers. */
 const known = (paths: string): string[] =>
   paths.split(' ').filter((path) => /^\.data\.|^\.spec\.tags\[|^\.spec\.containers\[[^\]]*\](\.image)?$/.test(path));
@@ -302,14 +305,16 @@ describe('comparison with a model', () => {
     fc.assert(
       fc.property(fc.array(write, { minLength: 1, maxLength: 6 }), (writes) => {
         const model: Model = { values: new Map(), owners: new Map() };
-        const steps: Step[] = [];
+        const steps: Step[] = [apply('keeper', kept({}))];
         for (const { kind, manager, body: content } of writes) {
           const values = flat(content);
           const by = kind === 'update' ? `${manager} (Update)` : manager;
           const conflicts = kind === 'update' ? [] : modelApply(model, by, values, kind === 'forceApply');
           if (kind === 'update') modelUpdate(model, by, values);
           const step =
-            kind === 'update' ? update(manager, content) : (kind === 'apply' ? apply : forceApply)(manager, content);
+            kind === 'update'
+              ? update(manager, kept(content))
+              : (kind === 'apply' ? apply : forceApply)(manager, content);
           const outcome = run([...steps, step]);
           const reported = conflictsOf(outcome.error).map((text) =>
             text.replace(/^"(\w+)"( using v1)?/, (_, name, using) => `${name}${using ? ' (Update)' : ''}`),

@@ -36,6 +36,11 @@ export function isDirective(key: string): boolean {
 
 export const directiveOf = (patch: JsonObject): Json | undefined => getKey(patch, directive);
 
+/** A shallow copy of the patch without its `$patch`. */
+export function withoutDirective({ [directive]: _, ...members }: JsonObject): JsonObject {
+  return members;
+}
+
 /** `keys`: those of the patch. @throws StatusError 400 for `$setElementOrder` or `$deleteFromPrimitiveList` without the name of a list */
 export function readDirectives(patch: JsonObject, keys: readonly string[]): Directives {
   const elementOrders: [string, Json][] = [];
@@ -63,19 +68,21 @@ function listName(key: string, prefix: string): string {
 export const malformed = (what: 'retainKeys' | 'setElementOrder list' | 'primitive list') =>
   statusError.badRequest(`invalid patch format of ${what}`);
 
-/** Whether an entry is `{ $patch: merge }` alone, which has no effect on its list. */
-export const isBareMerge = (entry: JsonObject): boolean =>
-  directiveOf(entry) === 'merge' && Object.keys(entry).length === 1;
-
 /**
- * The value of a patch where no live value exists: without directives, `null` members and objects with `$patch`.
- * Undefined when the value is such an object itself.
+ * The value of a patch where no live value exists: without `null` members and objects with a `$patch`. Undefined when the
+ * value is such an object itself.
  */
 export function* plain(value: Json, pace: Pace): Steps<Json | undefined> {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return yield* plainList(value, pace);
-  const kind = directiveOf(value);
-  return kind === undefined || (kind === 'merge' && !isBareMerge(value)) ? yield* plainMembers(value, pace) : undefined;
+  if ((directiveOf(value) ?? null) !== null) return undefined;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    if (pace.over()) yield;
+    const member = yield* plain(value[key] as Json, pace);
+    if (member !== undefined && member !== null) setKey(out, key, member);
+  }
+  return out;
 }
 
 /** The same for the entries of a list. */
@@ -85,17 +92,6 @@ export function* plainList(list: JsonArray, pace: Pace): Steps<JsonArray> {
     if (pace.over()) yield;
     const value = yield* plain(entry, pace);
     if (value !== undefined) out.push(value);
-  }
-  return out;
-}
-
-/** The same for the members of an object, whatever its own `$patch`. */
-export function* plainMembers(object: JsonObject, pace: Pace): Steps<JsonObject> {
-  const out: JsonObject = {};
-  for (const key of Object.keys(object)) {
-    if (pace.over()) yield;
-    const value = isDirective(key) ? undefined : yield* plain(object[key] as Json, pace);
-    if (value !== undefined && value !== null) setKey(out, key, value);
   }
   return out;
 }

@@ -56,6 +56,22 @@ describe('errors', () => {
       message: 'unknown patch type: true in map: map[$patch:true name:a set:map[a:2 b:1] tags:[x y]]',
     },
     {
+      name: 'merge in an object',
+      before: { inner: {} },
+      patch: { inner: { $patch: 'merge', value: '2' } },
+      code: 500,
+      reason: '',
+      message: 'unknown patch type: merge in map: map[$patch:merge value:2]',
+    },
+    {
+      name: 'merge in an entry',
+      before: { items: [item('a')] },
+      patch: { items: [{ name: 'a', $patch: 'merge', value: '1' }] },
+      code: 500,
+      reason: '',
+      message: 'merging lists cannot yet be specified in the patch',
+    },
+    {
       name: 'an entry without its merge key',
       before: { items: [item('a')] },
       patch: { items: [{ value: '1' }] },

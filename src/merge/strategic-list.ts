@@ -4,19 +4,11 @@ import {
   type Json,
   type JsonArray,
   type JsonObject,
-  type Pace,
   StatusError,
   type Steps,
   sortedInSteps,
 } from '../meta/index.ts';
-import {
-  directiveOf,
-  isBareMerge,
-  malformed,
-  plainMembers,
-  strategicError,
-  unexpected,
-} from './strategic-directives.ts';
+import { directiveOf, malformed, strategicError, unexpected } from './strategic-directives.ts';
 import { patchText } from './strategic-text.ts';
 
 /** How the entries of a list are merged. */
@@ -25,7 +17,6 @@ export interface ListMerge {
   readonly mergeKey: string | undefined;
   /** Merges a patch entry into the list entry with the same merge key. */
   readonly mergeEntry: (before: JsonObject, change: JsonObject) => Steps<JsonObject>;
-  readonly pace: Pace;
 }
 
 /**
@@ -48,15 +39,11 @@ function* mergeKeyed(
   before: JsonArray,
   change: JsonObject[],
   mergeKey: string,
-  { mergeEntry, pace }: ListMerge,
+  { mergeEntry }: ListMerge,
 ): Steps<JsonArray> {
   const { entries, removed, replace } = readEntries(change, mergeKey);
   yield;
-  if (replace) {
-    const replaced: JsonArray = [];
-    for (const entry of entries) replaced.push(yield* plainMembers(entry, pace));
-    return replaced;
-  }
+  if (replace) return entries;
   const live = (before as JsonObject[]).filter((entry) => !removed.has(getKey(entry, mergeKey)));
   const merged = [...live];
   const places = new Map<Json | undefined, number>();
@@ -70,7 +57,7 @@ function* mergeKeyed(
     const place = places.get(key);
     if (place === undefined) {
       places.set(key, merged.length);
-      merged.push(yield* plainMembers(entry, pace));
+      merged.push(entry);
     } else {
       merged[place] = yield* mergeEntry(merged[place] as JsonObject, entry);
     }
@@ -91,10 +78,12 @@ function readEntries(change: readonly JsonObject[], mergeKey: string) {
       removed.add(keyOf(entry, mergeKey));
     } else if (directive === 'replace') {
       replace = true;
-    } else if (directive === undefined || (directive === 'merge' && !isBareMerge(entry))) {
+    } else if (directive === undefined) {
       keyOf(entry, mergeKey);
       entries.push(entry);
-    } else if (directive !== 'merge') {
+    } else if (directive === 'merge') {
+      throw strategicError('merging lists cannot yet be specified in the patch');
+    } else {
       throw unknownDirective(entry);
     }
   }

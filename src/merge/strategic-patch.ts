@@ -21,9 +21,9 @@ import {
   malformed,
   plain,
   plainList,
-  plainMembers,
   readDirectives,
   strategicError,
+  withoutDirective,
 } from './strategic-directives.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
 
@@ -51,8 +51,8 @@ interface PatchMeta {
  * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged by the patch strategy and
  * merge key of their field, and the patch may have directives (`$patch`, `$retainKeys`, `$setElementOrder/…`,
  * `$deleteFromPrimitiveList/…`). The object is valid for the schema; the patch may hold any JSON, and its undeclared
- * fields are retained. The result has no directives of the patch. Neither argument is changed; the result shares values
- * with both. Runs in steps, because objects may be large.
+ * fields are retained: also directives in what replaces a value as a whole, where they have no effect. Neither argument
+ * is changed; the result shares values with both. Runs in steps, because objects may be large.
  * @throws StatusError 400 for malformed directives, 413 when the patch costs too much, 422 for lists of lists, 500 for
  *   entries without their merge key, unknown directives and the like.
  */
@@ -86,9 +86,9 @@ function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, s
   const keys = Object.keys(patch);
   const { directive, retainKeys, elementOrders, primitiveDeletions } = readDirectives(patch, keys);
   if (pace.over(keys.length)) yield;
-  if (directive === 'replace') return yield* plainMembers(patch, pace);
+  if (directive === 'replace') return withoutDirective(patch);
   if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
+  if (directive !== undefined) throw unknownDirective(patch);
   const out: JsonObject = {};
   const names = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
   if (pace.over(names.length)) yield;
@@ -142,10 +142,7 @@ function* mergeValues(
 ): Steps<Json | undefined> {
   if (isJsonObject(before) && isJsonObject(change)) {
     const place = patchMetaOf(state, parent, key);
-    // Directives have no effect under the strategy `replace`.
-    return yield* place.strategy === 'replace'
-      ? plainMembers(change, state.pace)
-      : mergeObjects(state, before, change, place.schema);
+    return place.strategy === 'replace' ? change : yield* mergeObjects(state, before, change, place.schema);
   }
   if (Array.isArray(before) && Array.isArray(change)) {
     return yield* mergeListsAt(state, before, change, patchMetaOf(state, parent, key));
@@ -154,11 +151,11 @@ function* mergeValues(
 }
 
 function* mergeListsAt(state: Patching, before: JsonArray, change: JsonArray, place: PatchMeta): Steps<JsonArray> {
-  if (place.strategy !== 'merge') return yield* plainList(change, state.pace);
+  if (place.strategy !== 'merge') return change;
   spend(state, before.length + change.length);
   const element = elementOf(place.schema);
   const mergeEntry = (entry: JsonObject, patch: JsonObject) => mergeObjects(state, entry, patch, element);
-  return yield* mergeLists(before, change, { mergeKey: place.mergeKey, pace: state.pace, mergeEntry });
+  return yield* mergeLists(before, change, { mergeKey: place.mergeKey, mergeEntry });
 }
 
 /** The patched list in the order of `$setElementOrder`; undefined when neither object nor patch has the list. */

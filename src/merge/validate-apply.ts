@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, Pace, type Steps, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
-import { pathElementText } from './path.ts';
+import { missingKey, pathElementText } from './path.ts';
 import {
   type ListShape,
   memberShape,
@@ -100,7 +100,7 @@ function invalidMapEntry(shape: ListShape, entry: Json): string | undefined {
   if (!isJsonObject(entry)) return 'associative list with keys may not have non-map elements';
   const missing = shape.keys.find(({ name, default: absent }) => absent === undefined && !Object.hasOwn(entry, name));
   if (missing === undefined) return undefined;
-  return `associative list with keys has an element that omits key field "${missing.name}" (and doesn't have default value)`;
+  return missingKey(missing.name);
 }
 
 function invalidSetEntry(entry: Json): string | undefined {

@@ -92,6 +92,27 @@ export function* describeObject(
   return describeText(format, key, own, revision, object);
 }
 
+/**
+ * The cached form of an object that is stored as `text`: a custom object that is stored in another version lacks what
+ * that version does not declare.
+ */
+export function* describeAsRead(
+  format: ObjectFormat,
+  key: string,
+  object: ApiObject,
+  revision: number,
+  text: string,
+): Steps<CachedObject> {
+  const { custom, apiVersion, storedApiVersion } = format;
+  if (custom === undefined) return yield* describeObject(format, key, object, revision, text);
+  if (custom.webhook !== undefined || storedApiVersion === apiVersion || text === '') {
+    return yield* describeObject(format, key, object, revision);
+  }
+  const read = (yield* readOwnJsonInSteps(text)) as ApiObject;
+  yield* custom.fromStored(read);
+  return yield* describeObject(format, key, read, revision);
+}
+
 /** The cached form of an object's text; at revision 0 it has no resourceVersion. `parsed`: the object, where it is known. */
 export function describeText(
   format: ObjectFormat,

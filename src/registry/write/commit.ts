@@ -4,7 +4,14 @@ import type { CommitResult, Write } from '../../store/index.ts';
 import type { RegistryContext } from '../context.ts';
 import { keyOf, objectKey } from '../resource/target.ts';
 import { inStoredVersion, wouldStore } from '../stored/convert.ts';
-import { describeDeleted, describeInSteps, describeObject, isCanonical, toCachedObject } from '../stored/describe.ts';
+import {
+  describeAsRead,
+  describeDeleted,
+  describeInSteps,
+  describeObject,
+  isCanonical,
+  toCachedObject,
+} from '../stored/describe.ts';
 import { storedText, storedTextInSteps, withPendingCommit } from '../stored/write.ts';
 import type { WriteResult } from '../types.ts';
 import { catchUp, comparesOf } from './admit.ts';
@@ -149,12 +156,12 @@ async function describedOutcome(
   const { request, candidate, current } = attempt;
   const { target, dryRun, change } = request;
   const { format } = target.resource;
-  const described = (at: number, known?: string) =>
-    run(attempt, describeObject(format, key, candidate.object, at, known));
+  const described = (at: number) => run(attempt, describeObject(format, key, candidate.object, at));
+  const describedAsRead = () => run(attempt, describeAsRead(format, key, candidate.object, stored, text));
   // An object that a webhook has converted is cached as it is stored.
   const describeStored = () =>
     value === undefined || stored === 0 || object === candidate.object
-      ? described(stored, format.custom === undefined ? text : undefined)
+      ? describedAsRead()
       : toCachedObject(format, { key, value, revision: stored });
   if (candidate.deleteAfterMark === true && !dryRun) return deleteMarked(attempt, await describeStored());
   if (candidate.remove) {

@@ -134,14 +134,14 @@ function* restoreUnwritableFields(
 
 /** Writes a projection that was sent into the object. @throws StatusError 409, 422 */
 export function writeProjection({ request, candidate: { object, projection: sent } }: Attempt): undefined {
-  const { target, change, context } = request;
+  const { target, context } = request;
   const projection = projectionOf(target);
   if (projection === undefined || sent === undefined) return;
   const errors = atOnce(allErrors(() => projection.validate(sent, context)));
   if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
   checkUid(target, sent.metadata, object);
   // Without a resourceVersion the projection is of the current object.
-  if ((sent.metadata.resourceVersion ?? '') !== '') checkVersion(target, change, sent.metadata, object.metadata);
+  if ((sent.metadata.resourceVersion ?? '') !== '') checkVersion(target, sent.metadata, object.metadata);
   projection.write(object, sent);
 }
 

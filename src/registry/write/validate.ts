@@ -140,14 +140,22 @@ function findMetadataErrors(
     return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
   const free = validateMutableFields(metadata);
   const ofObject = validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free);
+  // The name is not checked by the rule of the kind again: it cannot change.
+  const byKind =
+    (metadata.generateName ?? '') === ''
+      ? ofObject
+      : validateObjectMeta(metadata, { namespaced, ...(nameRule && { nameRule }) }, 'metadata', free);
   const ofChange = validateObjectMetaUpdate(metadata, old.metadata, free);
   const [objectChecks, changeChecks] = metadataChecksOf(target);
   return [
     ...ofObject,
     ...ofChange,
-    ...repeated(ofObject, objectChecks),
+    ...repeated(byKind, objectChecks),
     ...repeated(ofChange, changeChecks),
-    ...validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
+    ...repeated(
+      validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
+      objectChecks + changeChecks,
+    ),
   ];
 }
 

@@ -515,7 +515,7 @@ describe('patch', () => {
       'an invalid generateName',
       merge({ metadata: { generateName: 'a/b' } }),
       422,
-      `ConfigMap "m" is invalid: metadata.generateName: Invalid value: "a/b": may not contain '/'`,
+      /^ConfigMap "m" is invalid: \[metadata\.generateName: Invalid value: "a\/b": may not contain '\/', metadata\.generateName: Invalid value: "a\/b": a lowercase RFC 1123 subdomain must /,
     ],
     [
       'another kind',

@@ -13,6 +13,7 @@ import type {
   AuditAnnotation,
   ParamKind,
   ParamRef,
+  TypeChecking,
   ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicySpec,
   Validation,
@@ -50,6 +51,14 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
     ...eachOf(auditAnnotations, path, (annotation, at) => validateAnnotation(annotation, name, at)),
     ...unique(auditAnnotations, path, ({ key = '' }) => key, '.key'),
   ];
+}
+
+/** Validates the warnings about expressions in the status. */
+export function validateTypeChecking({ expressionWarnings = [] }: Infer<typeof TypeChecking>): FieldError[] {
+  return eachOf(expressionWarnings, 'status.typeChecking.expressionWarnings', ({ fieldRef = '', warning = '' }, at) => [
+    ...(warning === '' ? [fieldError.required(`${at}.warning`)] : []),
+    ...(fieldRef.trim() === '' ? [fieldError.required(`${at}.fieldRef`)] : []),
+  ]);
 }
 
 /** Validates what both kinds of policy share: parameters, match constraints, match conditions and variables. */

@@ -3,7 +3,7 @@ import { ValidatingAdmissionPolicy as V1beta1 } from '../../types/admissionregis
 import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
-import { validatePolicy } from './admission-policies.validation.ts';
+import { validatePolicy, validateTypeChecking } from './admission-policies.validation.ts';
 import { validatePolicyExpressions } from './expressions.validation.ts';
 import { defaultPolicy, groupDefaults, paramKindColumn, strategyDefaults } from './shared.ts';
 
@@ -24,6 +24,7 @@ export const validatingAdmissionPolicies = resource({
     defaults: defaultPolicy,
     validate: ({ metadata, spec = {}, status }) => [
       ...validatePolicy(spec, metadata.name ?? ''),
+      ...validateTypeChecking(status?.typeChecking ?? {}),
       ...validateConditions(status?.conditions, 'status.conditions'),
     ],
     validateInSteps: ({ spec = {} }, old, { compatible }) =>

@@ -1,8 +1,9 @@
 import type { ObjectOf } from '../../schema/index.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../types/apiextensions-v1.ts';
+import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { defaultPort } from '../shared/webhook-client.ts';
 
-export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {
+export function defaultDefinition(definition: ObjectOf<typeof CustomResourceDefinition>): void {
+  const { spec = {}, status } = definition;
   const { names } = spec;
   if (names?.kind) {
     names.singular ??= names.kind.toLowerCase();
@@ -10,6 +11,7 @@ export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {
   }
   spec.conversion ??= { strategy: 'None' };
   defaultPort(spec.conversion.webhook?.clientConfig?.service);
+  if ((status?.storedVersions ?? []).length === 0) recordStoredVersion(definition);
 }
 
 /** Adds the storage version to `status.storedVersions`, which lists every version in which objects may be stored. */

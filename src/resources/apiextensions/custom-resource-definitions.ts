@@ -71,7 +71,7 @@ export const customResourceDefinitions = resource({
     returnsDeleted: true,
     // Its objects are deleted before the finalizer is removed.
     termination: { begin: beginCleanUp, pending: () => false },
-    defaults: ({ spec }) => defaultDefinition(spec ?? {}),
+    defaults: defaultDefinition,
     prepareCreate: recordStoredVersion,
     prepareUpdate: recordStoredVersion,
     validateInSteps: definitionValidation({}),

@@ -49,7 +49,8 @@ export const daemonSets = resource({
   ],
   strategy: {
     generation: true,
-    defaults: ({ spec = {} }) => {
+    defaults: ({ metadata, spec = {} }) => {
+      if (getKey(metadata.annotations ?? {}, TEMPLATES) === undefined) countTemplates(metadata, 0);
       spec.updateStrategy ??= {};
       spec.updateStrategy.type ||= 'RollingUpdate';
       if (spec.updateStrategy.type === 'RollingUpdate') {

@@ -17,7 +17,6 @@ export const namespaces = resource({
   namespaced: false,
   followed: true,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  resetFields: [['spec', 'finalizers']],
   status: true,
   subresources: [
     {

@@ -15,7 +15,7 @@ import {
 import { versionFault } from '../../read/parameters.ts';
 import { objectKey } from '../../resource/target.ts';
 import { metaFields } from '../../stored/format.ts';
-import type { Change, Target, WriteOptions } from '../../types.ts';
+import type { Target, WriteOptions } from '../../types.ts';
 
 type MetadataFields = { readonly [name in keyof ObjectMeta]: Json | undefined };
 const noChanges: MetadataFields = {};
@@ -85,17 +85,12 @@ function isVersionSet(text: string): boolean {
 /**
  * @throws StatusError 409 when the body has another resourceVersion than the stored object, 422 when the kind requires one
  */
-export function checkVersion(
-  target: Target,
-  change: Change,
-  { resourceVersion = '' }: ObjectMeta,
-  stored: ObjectMeta,
-): void {
+export function checkVersion(target: Target, { resourceVersion = '' }: ObjectMeta, stored: ObjectMeta): void {
   const { definition, id } = target.resource;
   const { group, resource: kind } = id;
   if (resourceVersion === stored.resourceVersion) return;
   if (isVersionSet(resourceVersion)) throw statusError.modified(id, target.name);
-  if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
+  if (definition.strategy.unconditionalUpdate !== false) return;
   throw statusError.invalid({ group, kind }, target.name, [
     fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
   ]);

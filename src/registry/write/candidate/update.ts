@@ -28,7 +28,7 @@ export function* updateCandidate(
 
 /** The stored object replaced by `sent`, as far as the request writes it. @throws StatusError 409, 422 */
 export function* replacedCandidate(
-  { target, change, context }: WriteRequest,
+  { target, context }: WriteRequest,
   sent: ApiObject,
   old: ApiObject,
 ): Steps<Candidate> {
@@ -39,7 +39,7 @@ export function* replacedCandidate(
   }
   const { metadata } = sent;
   const stored = old.metadata;
-  checkVersion(target, change, metadata, stored);
+  checkVersion(target, metadata, stored);
   const next = storedMetadata(metadata, {
     uid: metadata.uid || stored.uid,
     resourceVersion: stored.resourceVersion,

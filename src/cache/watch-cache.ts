@@ -99,7 +99,7 @@ class Cache implements WatchCache, Feed {
   }
 
   watching(namespace: string, name: string): number {
-    return this.#hub.directory.count(namespace, name);
+    return this.#hub.open.size === 0 ? 0 : this.#hub.directory.count(namespace, name);
   }
 
   get damage(): StatusError | undefined {
@@ -209,7 +209,7 @@ class Cache implements WatchCache, Feed {
       if (this.#indexes.byLabel.size > 0) this.#indexes.change(previous, current);
       const change = new Change(revision, time, current, previous, describeDeleted);
       this.#window.append(change);
-      this.#hub.directory.offer(change);
+      if (this.#hub.open.size > 0) this.#hub.directory.offer(change);
       for (const listener of this.#listeners) listener(change.current ?? change.previous!, current === undefined);
     }
     // A progress notification may be older than the last commit.

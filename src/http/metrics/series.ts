@@ -284,3 +284,52 @@ const documents = new Map(
     { ...nowhere, subresource: `/${first}` },
   ]),
 );
+
+// Access
+
+/** Counts the authentication of a request. `user`: the name, after a success. */
+export type CountAuthentication = (result: 'success' | 'failure' | 'error', seconds: number, user?: string) => void;
+
+/** Counts the authorization of a request. */
+export type CountAuthorization = (result: 'allowed' | 'denied' | 'no-opinion' | 'error') => void;
+
+/** The users whose names are labels; `email_id` and `other` stand for all others. */
+const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
+
+export function countAuthentications(metrics: {
+  readonly attempts: ValueMetric;
+  readonly duration: Histogram;
+  readonly requests: ValueMetric;
+}): CountAuthentication {
+  const results = new Map<string, { readonly attempts: Value; readonly duration: Distribution }>();
+  const users = new Map<string, Value>();
+  return (result, seconds, user) => {
+    let series = results.get(result);
+    if (series === undefined) {
+      series = { attempts: metrics.attempts.series({ result }), duration: metrics.duration.series({ result }) };
+      results.set(result, series);
+    }
+    series.attempts.value++;
+    series.duration.observe(seconds);
+    if (user === undefined) return;
+    const username = knownUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
+    let ofUser = users.get(username);
+    if (ofUser === undefined) {
+      ofUser = metrics.requests.series({ username });
+      users.set(username, ofUser);
+    }
+    ofUser.value++;
+  };
+}
+
+export function countAuthorizations(attempts: ValueMetric): CountAuthorization {
+  const results = new Map<string, Value>();
+  return (result) => {
+    let series = results.get(result);
+    if (series === undefined) {
+      series = attempts.series({ result });
+      results.set(result, series);
+    }
+    series.value++;
+  };
+}

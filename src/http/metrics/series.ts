@@ -2,7 +2,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Resource } from '../../registry/index.ts';
 import type { RequestInfo } from '../request-info.ts';
-import type { Histogram, ValueMetric } from './metric.ts';
 
 export type Labels = { readonly [label: string]: string };
 
@@ -79,21 +78,28 @@ export class Distribution {
   }
 }
 
+/** The series of a metric by their labels, which may be in the text format. One is created when it is first asked for. */
+interface SeriesOf<T> {
+  series(labels?: Labels | string): T;
+  /** Forgets all series. */
+  clear(): void;
+}
+
 // Requests
 
 /** The metrics that a request updates. */
 export interface RequestMetrics {
-  readonly total: ValueMetric;
-  readonly duration: Histogram;
-  readonly ownDuration: Histogram;
-  readonly size: Histogram;
-  readonly bodySize: Histogram;
-  readonly terminations: ValueMetric;
-  readonly aborts: ValueMetric;
-  readonly deprecated: ValueMetric;
-  readonly longRunning: ValueMetric;
-  readonly watchEvents: ValueMetric;
-  readonly watchEventSizes: Histogram;
+  readonly total: SeriesOf<Value>;
+  readonly duration: SeriesOf<Distribution>;
+  readonly ownDuration: SeriesOf<Distribution>;
+  readonly size: SeriesOf<Distribution>;
+  readonly bodySize: SeriesOf<Distribution>;
+  readonly terminations: SeriesOf<Value>;
+  readonly aborts: SeriesOf<Value>;
+  readonly deprecated: SeriesOf<Value>;
+  readonly longRunning: SeriesOf<Value>;
+  readonly watchEvents: SeriesOf<Value>;
+  readonly watchEventSizes: SeriesOf<Distribution>;
 }
 
 /**
@@ -200,7 +206,7 @@ export class RequestSeries {
   }
 
   /** Unregistered codes are counted by class: `5xx` for 599. */
-  #addCode(metric: ValueMetric, labels: string, codes: Map<number, Value>, code: number): Value {
+  #addCode(metric: SeriesOf<Value>, labels: string, codes: Map<number, Value>, code: number): Value {
     const text = code in STATUS_CODES ? String(code) : `${Math.trunc(code / 100)}xx`;
     const counter = metric.series(`${labels},code="${text}"`);
     codes.set(code, counter);
@@ -252,7 +258,7 @@ interface Place {
   readonly subresource: string;
 }
 
-function addDeprecated(metric: ValueMetric, place: Place, { versions }: Resource): void {
+function addDeprecated(metric: SeriesOf<Value>, place: Place, { versions }: Resource): void {
   const deprecation = versions.get(place.version)?.deprecation;
   if (deprecation === undefined) return;
   const { group, version, resource, subresource } = place;
@@ -297,9 +303,9 @@ export type CountAuthorization = (result: 'allowed' | 'denied' | 'no-opinion' | 
 const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 
 export function countAuthentications(metrics: {
-  readonly attempts: ValueMetric;
-  readonly duration: Histogram;
-  readonly requests: ValueMetric;
+  readonly attempts: SeriesOf<Value>;
+  readonly duration: SeriesOf<Distribution>;
+  readonly requests: SeriesOf<Value>;
 }): CountAuthentication {
   const results = new Map<string, { readonly attempts: Value; readonly duration: Distribution }>();
   const users = new Map<string, Value>();
@@ -322,7 +328,7 @@ export function countAuthentications(metrics: {
   };
 }
 
-export function countAuthorizations(attempts: ValueMetric): CountAuthorization {
+export function countAuthorizations(attempts: SeriesOf<Value>): CountAuthorization {
   const results = new Map<string, Value>();
   return (result) => {
     let series = results.get(result);

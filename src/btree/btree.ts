@@ -37,22 +37,25 @@ type Node<T extends Keyed> = Leaf<T> | Inner<T>;
 
 /** An immutable state of a {@link BTree}. Every method takes logarithmic time, as does the first item of a range. */
 export class BTreeSnapshot<T extends Keyed> {
-  readonly #root: Node<T>;
-  readonly #before: Before;
+  protected root: Node<T>;
+  protected before: Before;
 
   constructor(root: Node<T>, before: Before) {
-    this.#root = root;
-    this.#before = before;
+    this.root = root;
+    this.before = before;
   }
 
   get(key: string): T | undefined {
-    return find(this.#root, key, this.#before);
+    let node = this.root;
+    while (node instanceof Inner) node = node.children[childIndex(node, key, this.before)]!;
+    const item = node.items[itemIndex(node, key, this.before)];
+    return item?.key === key ? item : undefined;
   }
 
   /** Returns the items whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
   range(prefix: string, after?: string): IterableIterator<T> {
     const [start, end] = this.#bounds(prefix, after);
-    return new Range(this.#root, start, end);
+    return new Range(this.root, start, end);
   }
 
   /** Returns the number of items in that range, computed from ranks. */
@@ -62,50 +65,44 @@ export class BTreeSnapshot<T extends Keyed> {
   }
 
   #bounds(prefix: string, after: string | undefined): [number, number] {
-    const before = this.#before;
-    const end = rank(this.#root, (key) => before(key, prefix) || key.startsWith(prefix));
-    const start = rank(this.#root, (key) => before(key, prefix) || (after !== undefined && !before(after, key)));
+    const { root, before } = this;
+    const end = rank(root, (key) => before(key, prefix) || key.startsWith(prefix));
+    const start = rank(root, (key) => before(key, prefix) || (after !== undefined && !before(after, key)));
     return [Math.min(start, end), end];
   }
 }
 
 /**
  * A B+-tree of items in the order of the UTF-8 bytes of their keys. Copy-on-write: a snapshot takes constant time and
- * shares its nodes with the tree. Reads and writes take logarithmic time.
+ * shares its nodes with the tree. Reads and writes take logarithmic time. A range of the tree itself, without a snapshot,
+ * holds as long as the tree does not change.
  */
-export class BTree<T extends Keyed> {
+export class BTree<T extends Keyed> extends BTreeSnapshot<T> {
   #edit = 1;
-  #root: Node<T> = new Leaf(1, []);
-  #before: Before = plainBefore;
+
+  constructor() {
+    super(new Leaf(1, []), plainBefore);
+  }
 
   get size(): number {
-    return sizeOf(this.#root);
+    return sizeOf(this.root);
   }
 
   /** Returns the current state, which later writes do not change. */
   snapshot(): BTreeSnapshot<T> {
     this.#edit++;
-    return new BTreeSnapshot(this.#root, this.#before);
-  }
-
-  get(key: string): T | undefined {
-    return find(this.#root, key, this.#before);
-  }
-
-  /** Like {@link BTreeSnapshot.range}, without a snapshot: the tree must not change until the last item has been read. */
-  range(prefix: string, after?: string): IterableIterator<T> {
-    return new BTreeSnapshot(this.#root, this.#before).range(prefix, after);
+    return new BTreeSnapshot(this.root, this.before);
   }
 
   /** Inserts an item, or replaces the one with its key. Returns the replaced item. */
   set(item: T): T | undefined {
-    if (this.#before === plainBefore && needsUtf8Order(item.key)) this.#before = utf8Before;
-    const root = this.#own(this.#root);
+    if (this.before === plainBefore && needsUtf8Order(item.key)) this.before = utf8Before;
+    const root = this.#own(this.root);
     const previous = this.#put(root, item);
-    this.#root = root;
+    this.root = root;
     if (width(root) > maxWidth) {
       const right = split(root, item);
-      this.#root = new Inner(this.#edit, [root, right], ['', firstKey(right)], sizeOf(root) + sizeOf(right));
+      this.root = new Inner(this.#edit, [root, right], ['', firstKey(right)], sizeOf(root) + sizeOf(right));
     }
     return previous;
   }
@@ -114,10 +111,10 @@ export class BTree<T extends Keyed> {
   delete(key: string): T | undefined {
     const previous = this.get(key);
     if (previous === undefined) return undefined;
-    let root = this.#own(this.#root);
+    let root = this.#own(this.root);
     this.#remove(root, key);
     while (root instanceof Inner && root.children.length < 2) root = root.children[0] ?? new Leaf(this.#edit, []);
-    this.#root = root;
+    this.root = root;
     return previous;
   }
 
@@ -137,7 +134,7 @@ export class BTree<T extends Keyed> {
 
   #put(node: Node<T>, item: T): T | undefined {
     if (node instanceof Leaf) {
-      const i = itemIndex(node, item.key, this.#before);
+      const i = itemIndex(node, item.key, this.before);
       const found = node.items[i];
       if (found?.key === item.key) {
         node.items[i] = item;
@@ -146,7 +143,7 @@ export class BTree<T extends Keyed> {
       node.items.splice(i, 0, item);
       return undefined;
     }
-    const i = childIndex(node, item.key, this.#before);
+    const i = childIndex(node, item.key, this.before);
     const child = this.#ownChild(node, i);
     const previous = this.#put(child, item);
     if (previous !== undefined) return previous;
@@ -161,10 +158,10 @@ export class BTree<T extends Keyed> {
 
   #remove(node: Node<T>, key: string): void {
     if (node instanceof Leaf) {
-      node.items.splice(itemIndex(node, key, this.#before), 1);
+      node.items.splice(itemIndex(node, key, this.before), 1);
       return;
     }
-    const i = childIndex(node, key, this.#before);
+    const i = childIndex(node, key, this.before);
     const child = this.#ownChild(node, i);
     this.#remove(child, key);
     node.size--;
@@ -233,13 +230,6 @@ class Range<T extends Keyed> implements IterableIterator<T> {
     this.#items = node.items;
     this.#index = left;
   }
-}
-
-function find<T extends Keyed>(root: Node<T>, key: string, before: Before): T | undefined {
-  let node = root;
-  while (node instanceof Inner) node = node.children[childIndex(node, key, before)]!;
-  const item = node.items[itemIndex(node, key, before)];
-  return item?.key === key ? item : undefined;
 }
 
 /** Returns the rank of the first item for whose key `before` is false; it must be true for all items before that. */

@@ -1,4 +1,5 @@
 import type { ByteString } from '../meta/index.ts';
+import { fieldOf, type Selection, unknownLabels } from './selection.ts';
 import type { CachedObject, CacheOptions, WatchEvent } from './types.ts';
 
 /** Size of the frame of an event in addition to its object (bytes). */
@@ -31,13 +32,15 @@ export class Change {
     this.#describeDeleted = describeDeleted;
   }
 
-  /** Returns the event for a selection that matched the object before the change (`was`) and matches it after (`is`). */
-  event(was: boolean, is: boolean): WatchEvent | undefined {
-    if (is) return was ? this.#modify() : this.#add();
+  /** The event for a selection; undefined when it matches the object neither before nor after the change. */
+  eventFor(selection: Selection): WatchEvent | undefined {
+    const { current, previous } = this;
+    const was = previous !== undefined && selects(selection, previous);
+    if (current !== undefined && selects(selection, current)) return was ? this.#modify() : this.#add();
     return was ? this.#remove() : undefined;
   }
 
-  /** Releases the events and their frames. Later calls of `event` return a new event each time. */
+  /** Releases the events and their frames. Later calls of `eventFor` return a new event each time. */
   unshare(): void {
     this.#shared = false;
     this.#added = undefined;
@@ -65,6 +68,14 @@ export class Change {
     if (this.#shared) this.#deleted = event;
     return event;
   }
+}
+
+function selects({ namespace, name, field, matches }: Selection, object: CachedObject): boolean {
+  if (namespace && namespace !== object.namespace) return false;
+  if (name && name !== object.name) return false;
+  if (object.labels === unknownLabels) return true;
+  if (field !== undefined && field.value !== fieldOf(object, field.path)) return false;
+  return matches === undefined || matches(object);
 }
 
 class ObjectEvent implements WatchEvent {

@@ -4,7 +4,7 @@ import { bookmarkEvent, type Change, weightOf } from './change.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { HistoryMember, HistoryReader } from './history.ts';
-import { eventFor, type Selection } from './selection.ts';
+import type { Selection } from './selection.ts';
 import type { SubscribeOptions, Subscription, WatchEvent } from './types.ts';
 import { type EventWindow, tooOld } from './window.ts';
 
@@ -120,7 +120,7 @@ export class Subscriber implements Subscription, HistoryMember {
 
   offer(change: Change): void {
     if (change.revision <= this.#position) return;
-    const event = eventFor(this.selection, change);
+    const event = change.eventFor(this.selection);
     if (event === undefined) return;
     const weight = weightOf(event);
     if (!this.#hasRoom(event, weight)) {
@@ -309,7 +309,7 @@ export class Subscriber implements Subscription, HistoryMember {
       const isOver = cursor % every === 0 && this.#turns.over;
       // A commit is never split, so that a client can resume from the revision of any event.
       if ((isFull || isOver) && cursor > this.#cursor && next.revision !== last) break;
-      const event = eventFor(this.selection, next);
+      const event = next.eventFor(this.selection);
       if (event !== undefined) {
         this.#hub.replayed++;
         this.#push(event, weightOf(event));

@@ -84,7 +84,7 @@ class Cache implements WatchCache, Feed {
     const { bytes: windowBytes } = window;
     const windowChanges = window.end - window.first;
     const [loads, received] = [this.#loads, this.#received];
-    const { size: labelIndexes, bytes: labelIndexBytes } = this.#indexes;
+    const { byLabel, bytes: labelIndexBytes } = this.#indexes;
     return {
       loads,
       received,
@@ -93,13 +93,13 @@ class Cache implements WatchCache, Feed {
       subscribers: open.size,
       windowChanges,
       windowBytes,
-      labelIndexes,
+      labelIndexes: byLabel.size,
       labelIndexBytes,
     };
   }
 
   watching(namespace: string, name: string): number {
-    return this.#hub.directory.count(namespace, name);
+    return this.#hub.open.size === 0 ? 0 : this.#hub.directory.count(namespace, name);
   }
 
   get damage(): StatusError | undefined {
@@ -206,10 +206,10 @@ class Cache implements WatchCache, Feed {
       const current = entry === undefined ? undefined : describe(entry);
       const previous = current === undefined ? this.#tree.delete(key) : this.#tree.set(current);
       if (current === undefined && previous === undefined) continue;
-      this.#indexes.change(previous, current);
+      if (this.#indexes.byLabel.size > 0) this.#indexes.change(previous, current);
       const change = new Change(revision, time, current, previous, describeDeleted);
       this.#window.append(change);
-      this.#hub.directory.offer(change);
+      if (this.#hub.open.size > 0) this.#hub.directory.offer(change);
       for (const listener of this.#listeners) listener(change.current ?? change.previous!, current === undefined);
     }
     // A progress notification may be older than the last commit.

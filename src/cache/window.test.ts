@@ -81,20 +81,20 @@ describe('EventWindow', () => {
   it('shares the events of the latest changes only', () => {
     const { add } = setup(1e9, 1e9);
     const early = add(1, 600_000);
-    const event = early.event(false, true);
-    expect(early.event(false, true)).toBe(event);
+    const event = early.eventFor({});
+    expect(early.eventFor({})).toBe(event);
     add(2, 600_000);
-    expect(early.event(false, true)).not.toBe(event);
-    expect(early.event(false, true)).toEqual(event);
+    expect(early.eventFor({})).not.toBe(event);
+    expect(early.eventFor({})).toEqual(event);
     const late = add(3, 9_000_000);
-    expect(late.event(false, true)).toBe(late.event(false, true));
+    expect(late.eventFor({})).toBe(late.eventFor({}));
   });
 
   it('shares the events of the latest changes also when it keeps few', () => {
     const { add, kept } = setup(1e9, 128 * 3);
     for (let revision = 1; revision <= 30; revision++) {
       const change = add(revision, 100_000);
-      expect(change.event(false, true)).toBe(change.event(false, true));
+      expect(change.eventFor({})).toBe(change.eventFor({}));
     }
     expect(kept()).toEqual([28, 29, 30]);
   });

@@ -11,7 +11,7 @@ import type { ReadYaml } from './codecs/yaml-codec.ts';
 import type { Reservation } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { RequestSeries } from './metrics/request-metrics.ts';
+import type { RequestSeries } from './metrics/series.ts';
 import type { FindType } from './openapi/built-in-types.ts';
 import type { NodeProxy } from './relay/node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';

@@ -58,11 +58,12 @@ export function createHandler(options: HandlerOptions): Handler {
       response = failureAnswer(serving, exchange, error);
     }
     const { audit, call, stages } = exchange;
-    const recording = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
+    const isWhole = response.tunnel === undefined && !isStreamed(response.body);
+    const recording = audit?.responded(response.status, isWhole);
     if (recording !== undefined) await recording;
-    // The response is ready: what is left of it goes behind the requests that have seats.
     call?.reservation.seats?.release();
-    call?.turns.goBehind?.();
+    // What is left to be made of a response goes behind the requests that have seats.
+    if (!isWhole) call?.turns.goBehind?.();
     stages.enter(Stage.response);
     return respond(exchange, response);
   };

@@ -94,7 +94,13 @@ export function identify(method: string, url: string): RequestInfo {
     const verb = methods.has(method) ? method.toLowerCase() : '';
     return { path, query, verb, resource, watchPath: false, selectors: noSelectors, selectorLength: 0 };
   }
-  const verb = resourceVerb(method, query, resource, watchPath);
+  const { name, subresource } = resource;
+  let verb = verbs.get(method) ?? '';
+  if (watchPath) verb = 'watch';
+  else if (verb === 'get' && subresource === '') {
+    if (query !== noQuery && readFlag(query.get('watch') ?? undefined) === true) verb = 'watch';
+    else if (name === '') verb = 'list';
+  } else if (verb === 'delete' && name === '') verb = 'deletecollection';
   if (query.size > 0 && selecting.has(verb)) {
     const labels = query.get('labelSelector') ?? '';
     const fields = query.get('fieldSelector') ?? '';
@@ -204,16 +210,6 @@ export function splitAtRest(url: string, { resource }: RequestInfo): { before: s
     depth += 1;
   }
   return { before: target.slice(0, end), rest: target.slice(end) };
-}
-
-function resourceVerb(method: string, query: Query, { name, subresource }: ResourcePath, watchPath: boolean): string {
-  const verb = verbs.get(method) ?? '';
-  if (watchPath) return 'watch';
-  if (verb === 'get' && subresource === '') {
-    if (query !== noQuery && readFlag(query.get('watch') ?? undefined) === true) return 'watch';
-    return name === '' ? 'list' : 'get';
-  }
-  return verb === 'delete' && name === '' ? 'deletecollection' : verb;
 }
 
 function decodePath(path: string): string {

@@ -11,10 +11,10 @@ import {
 import {
   type CachedObject,
   type Change,
-  checkVerb,
   type Deprecation,
   internalName,
   isCustomObject,
+  isStorageVersion,
   isUnsafe,
   largeBytes,
   type ReadOptions,
@@ -126,6 +126,22 @@ function targetOf(resource: Resource | undefined, path: ResourcePath): Target | 
   }
   if (path.namespace === '' && name !== '') return undefined;
   return { resource, version, namespace: path.namespace, name, subresource };
+}
+
+/** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
+export function checkVerb({ resource, namespace, name, subresource }: Target, verb: string): void {
+  let served: readonly string[];
+  if (subresource !== '') served = resource.subresources.get(subresource)?.verbs ?? [];
+  else if (name !== '') served = resource.verbs.object;
+  else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
+  else served = resource.verbs.collection;
+  if (served.includes(verb)) return;
+  if (subresource !== '' && resource.definition.custom !== undefined && !resource.subresources.has(subresource)) {
+    throw statusError.notFound(resource.id, name);
+  }
+  // There is no route for the watch of a subresource: it is missing rather than not allowed.
+  if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
+  throw statusError.methodNotAllowed();
 }
 
 /** Whether the objects of the target can be read. */
@@ -329,10 +345,11 @@ function encodeObject(
 ): Chunk | Promise<Chunk> {
   const { audit, turns } = call;
   const { codec } = form;
-  if (object.bytes.length < largeBytes && audit?.recordsResponse !== true) {
-    return codec.encodeObject(representObject(target, object, view), turns);
-  }
-  return encodeInTurns(call, target, object, view, form);
+  if (audit?.recordsResponse === true) return encodeInTurns(call, target, object, view, form);
+  // What is stored is what is sent.
+  if (view.as === 'object' && isStorageVersion(target)) return codec.encodeObject(object.bytes, turns);
+  if (object.bytes.length >= largeBytes) return encodeInTurns(call, target, object, view, form);
+  return codec.encodeObject(representObject(target, object, view), turns);
 }
 
 /** The same for a large object, and for one that the audit records. */

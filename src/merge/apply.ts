@@ -11,7 +11,7 @@ import {
   statusError,
   type WaitingSteps,
 } from '../meta/index.ts';
-import { type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
+import { kubectlManager, type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
 import { isEmpty } from './field-set.ts';
 import { filterFieldsInSteps } from './field-set-steps.ts';
@@ -86,7 +86,8 @@ export function* mergeApply(request: Apply): WaitingSteps<MergedApply> {
   if (errors.length > 0) throw invalidConfigError(applyConfig, apiVersion, errors);
   yield;
   const entries = yield* entriesBeforeApply(type, version, live, writer);
-  const lastApplied = live && (yield* lastAppliedTo(live, shape, manager, apiVersion, type.names));
+  const takesOver = live !== undefined && manager === kubectlManager;
+  const lastApplied = takesOver ? yield* lastAppliedTo(live, shape, apiVersion, type.names) : undefined;
   yield;
   const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const last = entries.find((entry) => sameManager(entry, id));
@@ -131,7 +132,7 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
   yield;
   const entries =
     lastApplied === undefined ? applied : yield* migrateLastApplied(applied, self, lastApplied, type.names);
-  const object = withLastApplied(after, applyConfig, manager, type.names);
+  const object = manager === kubectlManager ? withLastApplied(after, applyConfig, type.names) : after;
   const managedFields = yield* encodeManagedFields(entries, live?.metadata.managedFields);
   if (object === live && managedFields === live.metadata.managedFields) return live;
   return withManagedFields(after === live ? yield* jsonCopyInSteps(object) : object, managedFields);

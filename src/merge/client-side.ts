@@ -19,7 +19,7 @@ import type { StructShape } from './shape.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
 /** Client-side apply of kubectl stores the applied configuration in an annotation; server-side apply takes it over. */
-const kubectlManager = 'kubectl';
+export const kubectlManager = 'kubectl';
 const clientSideManager = 'kubectl-client-side-apply';
 const maxAnnotationBytes = 256 * 1024;
 
@@ -33,15 +33,13 @@ export interface LastApplied {
   readonly unchanged: FieldSet;
 }
 
-/** Undefined for other managers, and when no annotation holds a valid configuration of this version. */
+/** Undefined when no annotation holds a valid configuration of this version. For applies of kubectl only. */
 export function* lastAppliedTo(
   live: JsonObject,
   shape: StructShape,
-  manager: string,
   apiVersion: string,
   names: Names,
 ): Steps<LastApplied | undefined> {
-  if (manager !== kubectlManager) return undefined;
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
   const applied = typeof text === 'string' ? readJsonText(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
@@ -108,19 +106,14 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
 }
 
 /**
- * The object with the last-applied annotation updated, when it has one and the manager is kubectl; without the
- * annotation when all annotations would exceed their limit. The object itself in all other cases.
+ * The object after an apply of kubectl, with the last-applied annotation updated, when it has one; without the annotation
+ * when all annotations would exceed their limit. The object itself in all other cases.
  */
-export function withLastApplied(
-  object: JsonObject,
-  applyConfig: JsonObject,
-  manager: string,
-  names: Names,
-): JsonObject {
+export function withLastApplied(object: JsonObject, applyConfig: JsonObject, names: Names): JsonObject {
   const annotation = annotationOf(names);
   const { metadata } = object;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
-  if (manager !== kubectlManager || !isJsonObject(annotations) || !isJsonObject(metadata)) return object;
+  if (!isJsonObject(annotations) || !isJsonObject(metadata)) return object;
   const before = Object.hasOwn(annotations, annotation) ? annotations[annotation] : undefined;
   if (typeof before !== 'string' || before === '') return object;
   const text = encodeConfiguration(applyConfig, annotation);

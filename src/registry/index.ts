@@ -47,7 +47,7 @@ export type { Deprecation } from './resource/deprecation.ts';
 export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
 export type { Lifecycle } from './resource/lifecycle.ts';
 export type { Resource } from './resource/resource.ts';
-export { checkVerb } from './resource/target.ts';
+export { isStorageVersion } from './resource/target.ts';
 export { toStorageVersion } from './stored/storage-version.ts';
 
 export type {

@@ -5,8 +5,7 @@ import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '..
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { storeWith } from '../store/testing/store-with.ts';
-import { deleteOptionsOf, readWriteOptions, type Target } from './index.ts';
-import { checkVerb } from './resource/target.ts';
+import { deleteOptionsOf, readWriteOptions } from './index.ts';
 import { type Bench, bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('a store that another server writes to', () => {
@@ -62,36 +61,6 @@ describe('errors of the store', () => {
     const error = await failure(create('configmaps', note('one')));
     expect(error).toMatchObject({ code: status, message });
     expect((error as StatusError).details?.retryAfterSeconds).toBe(retryAfter);
-  });
-});
-
-describe('the check of a verb', () => {
-  const { target } = bench();
-  const check = (verb: string, at: Target) => () => checkVerb(at, verb);
-  const notAllowed = {
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: 'the server does not allow this method on the requested resource',
-    details: {},
-  };
-  const notFound = { code: 404, message: 'the server could not find the requested resource', details: {} };
-  const status = { name: 'd', subresource: 'status' };
-
-  it('accepts a verb that is served at the path', () => {
-    expect(check('get', target('deployments', status))).not.toThrow();
-    expect(check('create', target('configmaps'))).not.toThrow();
-  });
-
-  it('throws 405 where only other verbs are served', () => {
-    expect(check('list', target('reviews'))).toThrow(expect.objectContaining(notAllowed));
-    expect(check('list', target('deployments', status))).toThrow(expect.objectContaining(notAllowed));
-    expect(check('create', target('configmaps', { namespace: '' }))).toThrow(expect.objectContaining(notAllowed));
-  });
-
-  it('throws 404 where no verb is served, and for the watch of a subresource', () => {
-    expect(check('get', target('reviews', { name: 'x' }))).toThrow(expect.objectContaining(notFound));
-    expect(check('get', target('configmaps', status))).toThrow(expect.objectContaining(notFound));
-    expect(check('watch', target('deployments', status))).toThrow(expect.objectContaining(notFound));
   });
 });
 

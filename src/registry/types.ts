@@ -171,7 +171,7 @@ export interface ValidationMismatch {
   readonly declarative: readonly FieldErrorReason[];
 }
 
-/** Every verb of every resource. The caller checks with `checkVerb` that the target serves it. @throws only StatusError */
+/** Every verb of every resource. The caller checks that the target serves it. @throws only StatusError */
 export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];

@@ -22,20 +22,28 @@ import { MAX_DEPTH, MAX_ERRORS } from './limits.ts';
  * path of the value. Skips fields marked `declarative`, which {@link declarativeRules} validates. Never throws.
  */
 export function validate(value: Json, compiled: CompiledType, path = ''): FieldError[] {
-  const check = checkOf(compiled.schema, compiled.names);
+  const check = checkOf(compiled);
   return check === undefined ? [] : run(check, value, path);
 }
 
 /** The same in steps, for the sake of large values. */
-export function* validateInSteps(value: Json, { names, schema }: CompiledType): Steps<readonly FieldError[]> {
-  const check = checkOf(schema, names);
+export function* validateInSteps(value: Json, compiled: CompiledType): Steps<readonly FieldError[]> {
+  const check = checkOf(compiled);
   if (check === undefined) return [];
   const errors = yield* allErrors(() => run(check, value, '', true));
   return errors.length > MAX_ERRORS ? errors.slice(0, MAX_ERRORS) : errors;
 }
 
-const checkOf = (schema: StructSchema, names: Names): Check | undefined =>
-  remember(factories, names, () => new CheckFactory(names, false)).of(schema);
+/** The check of a type, made once; undefined for a type without one. */
+function checkOf(compiled: CompiledType): Check | undefined {
+  let check = checks.get(compiled);
+  if (check === undefined) {
+    const { names, schema } = compiled;
+    check = remember(factories, names, () => new CheckFactory(names, false)).of(schema) ?? null;
+    checks.set(compiled, check);
+  }
+  return check ?? undefined;
+}
 
 /** Declarative validation of the fields that also have handwritten validation. */
 export interface DeclarativeRules {
@@ -105,6 +113,8 @@ function format(path: readonly (string | number)[]): string {
 }
 
 const factories = new WeakMap<Names, CheckFactory>();
+/** By type; null for one that has nothing to check. */
+const checks = new WeakMap<CompiledType, Check | null>();
 
 /**
  * Compiles the checks of structs, one per struct; undefined for a struct without rules at any depth. Covers either the

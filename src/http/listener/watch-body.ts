@@ -9,7 +9,7 @@ import {
 import type { Representation, StreamEvent, Target, WatchStream } from '../../registry/index.ts';
 import type { WatchCodec } from '../codecs/wire-codec.ts';
 import type { Log } from '../log.ts';
-import type { WatchSeries } from '../metrics/request-metrics.ts';
+import type { WatchSeries } from '../metrics/series.ts';
 import type { Chunk } from '../types.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
 import { maxSharedBytes } from './sent-bytes.ts';

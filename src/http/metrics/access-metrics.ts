@@ -4,17 +4,18 @@ import { ownMetric } from '../../meta/index.ts';
 import type { AuthorizerMetrics } from './authorization-metrics.ts';
 import { type MetricSet, millisecondBuckets } from './metric.ts';
 import { declareReloadMetrics, type ReloadCounts } from './reload-metrics.ts';
-import type { Distribution, Value } from './series.ts';
-
-type AuthenticationResult = 'success' | 'failure' | 'error';
-type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';
+import {
+  type CountAuthentication,
+  type CountAuthorization,
+  countAuthentications,
+  countAuthorizations,
+} from './series.ts';
 
 export interface AccessMetrics {
   /** Observes the time for which a client certificate is still valid when it authenticates a request. */
   certificateUsed(secondsLeft: number): void;
-  /** `user`: the name, after a success. */
-  authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
-  authorized(result: AuthorizationResult): void;
+  readonly authenticated: CountAuthentication;
+  readonly authorized: CountAuthorization;
 }
 
 /** The counters that other parts of the server keep. */
@@ -46,25 +47,10 @@ export function declareAccessMetrics(set: MetricSet, counts: AccessCounts): Acce
   set.include(authorizers.set);
   declareReloadMetrics(set, 'authorization', authorizers.reloads, identity);
   declareAuditMetrics(set, counts.audit);
-  const results = new Map<AuthorizationResult, Value>();
-  return {
-    certificateUsed,
-    authenticated,
-    authorized(result) {
-      let series = results.get(result);
-      if (series === undefined) {
-        series = authorizations.series({ result });
-        results.set(result, series);
-      }
-      series.value++;
-    },
-  };
+  return { certificateUsed, authenticated, authorized: countAuthorizations(authorizations) };
 }
 
-/** The users whose names are labels; `email_id` and `other` stand for all others. */
-const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
-
-function declareAuthenticationMetrics(set: MetricSet): AccessMetrics['authenticated'] {
+function declareAuthenticationMetrics(set: MetricSet): CountAuthentication {
   const attempts = set.counter({
     name: 'authentication_attempts',
     stability: 'ALPHA',
@@ -84,25 +70,7 @@ function declareAuthenticationMetrics(set: MetricSet): AccessMetrics['authentica
     help: 'Authenticated requests, by user name: names that are not well known are email_id or other.',
     labels: ['username'],
   });
-  const results = new Map<AuthenticationResult, { readonly attempts: Value; readonly duration: Distribution }>();
-  const users = new Map<string, Value>();
-  return (result, seconds, user) => {
-    let series = results.get(result);
-    if (series === undefined) {
-      series = { attempts: attempts.series({ result }), duration: duration.series({ result }) };
-      results.set(result, series);
-    }
-    series.attempts.value++;
-    series.duration.observe(seconds);
-    if (user === undefined) return;
-    const username = knownUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
-    let ofUser = users.get(username);
-    if (ofUser === undefined) {
-      ofUser = requests.series({ username });
-      users.set(username, ofUser);
-    }
-    ofUser.value++;
-  };
+  return countAuthentications({ attempts, duration, requests });
 }
 
 function declareTokenMetrics(set: MetricSet, { cache, serviceAccount }: TokenCounts): void {

@@ -8,7 +8,7 @@ import { identify } from '../request-info.ts';
 import { makeFixture, realClock, requestOf } from '../testing/fixture.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { noUsage } from './process-usage.ts';
-import type { RequestSeries } from './request-metrics.ts';
+import type { RequestSeries } from './series.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 

@@ -17,13 +17,8 @@ import { type Metric, MetricSet, type Scrape, type Stability } from './metric.ts
 import { type MetricLines, metricLines, metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
-import {
-  type ConnectionCounts,
-  declareRequestMetrics,
-  type FindSeries,
-  type RequestCounts,
-} from './request-metrics.ts';
-import { labelText } from './series.ts';
+import { type ConnectionCounts, declareRequestMetrics } from './request-metrics.ts';
+import { type FindSeries, labelText, type RequestCounts } from './series.ts';
 import { type CommitMetrics, createCommitMetrics, declareStoreMetrics, type ResourceOfKey } from './store-metrics.ts';
 import { type MetricSettings, type VisibleMetrics, visibleMetrics } from './visibility.ts';
 

@@ -1,4 +1,7 @@
-/** The series of metrics: one label set each. */
+/** The series of metrics, one label set each, and what requests count in them. */
+import { STATUS_CODES } from 'node:http';
+import type { Resource } from '../../registry/index.ts';
+import type { RequestInfo } from '../request-info.ts';
 
 export type Labels = { readonly [label: string]: string };
 
@@ -73,4 +76,266 @@ export class Distribution {
     });
     return text + sampleLine(`${name}_sum`, this.labels, this.#sum) + sampleLine(`${name}_count`, this.labels, total);
   }
+}
+
+/** The series of a metric by their labels, which may be in the text format. One is created when it is first asked for. */
+interface SeriesOf<T> {
+  series(labels?: Labels | string): T;
+  /** Forgets all series. */
+  clear(): void;
+}
+
+// Requests
+
+/** The metrics that a request updates. */
+export interface RequestMetrics {
+  readonly total: SeriesOf<Value>;
+  readonly duration: SeriesOf<Distribution>;
+  readonly ownDuration: SeriesOf<Distribution>;
+  readonly size: SeriesOf<Distribution>;
+  readonly bodySize: SeriesOf<Distribution>;
+  readonly terminations: SeriesOf<Value>;
+  readonly aborts: SeriesOf<Value>;
+  readonly deprecated: SeriesOf<Value>;
+  readonly longRunning: SeriesOf<Value>;
+  readonly watchEvents: SeriesOf<Value>;
+  readonly watchEventSizes: SeriesOf<Distribution>;
+}
+
+/**
+ * Finds the series of a request, once for each request. `resource`: the one that is served at its path. `contentType`: of its
+ * body.
+ */
+export type FindSeries = (info: RequestInfo, resource: Resource | undefined, contentType?: string) => RequestSeries;
+
+export interface RequestCounts {
+  readonly series: FindSeries;
+  /** Forgets the requests so far, those that are in progress aside. */
+  readonly reset: () => void;
+}
+
+/** The events that are sent to all watches of a resource. */
+export class WatchSeries {
+  readonly #events: Value;
+  readonly #sizes: Distribution;
+
+  constructor({ watchEvents, watchEventSizes }: RequestMetrics, { group, version, resource }: Place) {
+    const labels = labelText({ group, version, resource });
+    this.#events = watchEvents.series(labels);
+    this.#sizes = watchEventSizes.series(labels);
+  }
+
+  /** Counts an event. `size` in bytes. */
+  countEvent(size: number): void {
+    this.#events.value++;
+    this.#sizes.observe(size);
+  }
+}
+
+/** The requests of one label set. */
+export class RequestSeries {
+  /** In the text format: `verb="GET",group="",…`. */
+  readonly labels: string;
+  /** Watches and proxied requests in progress; undefined for other requests. */
+  readonly longRunning: Value | undefined;
+  /** Undefined for other requests than watches. */
+  readonly watch: WatchSeries | undefined;
+  readonly #metrics: RequestMetrics;
+  /** The label set without `dry_run`. */
+  readonly #sharedLabels: string;
+  readonly #duration: Distribution;
+  /** Undefined for dry runs. */
+  readonly #ownDuration: Distribution | undefined;
+  /** Undefined for watches. */
+  readonly #size: Distribution | undefined;
+  readonly #place: Place;
+  #bodySize: Distribution | undefined;
+  readonly #aborts: Value;
+  readonly #codes = new Map<number, Value>();
+  readonly #terminations = new Map<number, Value>();
+
+  constructor(metrics: RequestMetrics, verb: string, place: Place, scope: string, dryRun: string) {
+    const { group, version, resource, subresource } = place;
+    // As in the reference server, documents and health checks are of no component.
+    const component = resource === '' && subresource !== '' ? '' : 'apiserver';
+    const labels = labelText({ verb, group, version, resource, subresource, scope, component });
+    const isWatch = verb === 'WATCH';
+    this.labels = `${labels},dry_run="${dryRun}"`;
+    this.longRunning = isWatch || verb === 'CONNECT' ? metrics.longRunning.series(labels) : undefined;
+    this.watch = isWatch ? new WatchSeries(metrics, place) : undefined;
+    this.#metrics = metrics;
+    this.#sharedLabels = labels;
+    this.#place = place;
+    this.#duration = metrics.duration.series(this.labels);
+    this.#ownDuration = dryRun === '' ? metrics.ownDuration.series(labels) : undefined;
+    this.#size = isWatch ? undefined : metrics.size.series(labels);
+    this.#aborts = metrics.aborts.series(labels);
+  }
+
+  /**
+   * Counts a completed request. `waited`: how long it has waited for its seat and for admission webhooks (seconds). `size`: of
+   * its response (bytes); undefined for a watch.
+   */
+  count(code: number, seconds: number, waited: number, size: number | undefined): void {
+    const counter = this.#codes.get(code) ?? this.#addCode(this.#metrics.total, this.labels, this.#codes, code);
+    counter.value++;
+    this.#duration.observe(seconds);
+    // They are of two clocks: a step of the time of day must not make a sum decrease.
+    this.#ownDuration?.observe(Math.max(0, seconds - waited));
+    if (size !== undefined) this.#size?.observe(size);
+  }
+
+  /** Counts the body of a request with this verb. `size` in bytes. */
+  countBody(verb: string, size: number): void {
+    const { group, resource } = this.#place;
+    this.#bodySize ??= this.#metrics.bodySize.series({ group, resource, verb });
+    this.#bodySize.observe(size);
+  }
+
+  /** Counts a request that was rejected or abandoned to protect the server. */
+  countTermination(code: number): void {
+    const counter =
+      this.#terminations.get(code) ??
+      this.#addCode(this.#metrics.terminations, this.#sharedLabels, this.#terminations, code);
+    counter.value++;
+  }
+
+  /** Counts a response that a failure has cut off. */
+  countAbort(): void {
+    this.#aborts.value++;
+  }
+
+  /** Unregistered codes are counted by class: `5xx` for 599. */
+  #addCode(metric: SeriesOf<Value>, labels: string, codes: Map<number, Value>, code: number): Value {
+    const text = code in STATUS_CODES ? String(code) : `${Math.trunc(code / 100)}xx`;
+    const counter = metric.series(`${labels},code="${text}"`);
+    codes.set(code, counter);
+    return counter;
+  }
+}
+
+/** Label values come from definitions, so that requests cannot create new series. */
+export function createSeriesTable(metrics: RequestMetrics): RequestCounts {
+  const table = new Map<string, RequestSeries>();
+  const series: FindSeries = ({ verb, path, query, resource: target }, resource, contentType) => {
+    const subresource = target?.subresource ?? '';
+    const served = subresource === '' ? resource?.definition : resource?.subresources.get(subresource);
+    let method = methods.get(verb) ?? other;
+    let place = nowhere;
+    let scope = '';
+    if (target === undefined || served === undefined) {
+      place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+    } else {
+      place = target;
+      scope = target.name !== '' || verb === 'create' ? 'resource' : target.namespace === '' ? 'cluster' : 'namespace';
+      if (!(served.verbs as readonly string[]).includes(verb)) method = other;
+      else if ('connect' in served) method = 'CONNECT';
+      else if (verb === 'patch' && contentType?.startsWith('application/apply-patch+')) method = 'APPLY';
+    }
+    const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
+    const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
+    let found = table.get(key);
+    if (found === undefined) {
+      found = new RequestSeries(metrics, method, place, scope, dryRun);
+      table.set(key, found);
+      if (place === target && resource !== undefined) addDeprecated(metrics.deprecated, place, resource);
+    }
+    return found;
+  };
+  const { longRunning: _, ...resettable } = metrics;
+  const reset = () => {
+    table.clear();
+    for (const metric of Object.values(resettable)) metric.clear();
+  };
+  return { series, reset };
+}
+
+/** The labels of the target of a request. */
+interface Place {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+}
+
+function addDeprecated(metric: SeriesOf<Value>, place: Place, { versions }: Resource): void {
+  const deprecation = versions.get(place.version)?.deprecation;
+  if (deprecation === undefined) return;
+  const { group, version, resource, subresource } = place;
+  const { removedRelease = '' } = deprecation;
+  metric.series({ group, removed_release: removedRelease, resource, subresource, version }).value = 1;
+}
+
+const other = 'other';
+/** Verbs of resources, and methods of non-resource paths. */
+const methods = new Map([
+  ['get', 'GET'],
+  ['head', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['post', 'POST'],
+  ['update', 'PUT'],
+  ['put', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+]);
+
+const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
+/** Non-resource paths by their first segment. */
+const documents = new Map(
+  ['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version'].map((first) => [
+    first,
+    { ...nowhere, subresource: `/${first}` },
+  ]),
+);
+
+// Access
+
+/** Counts the authentication of a request. `user`: the name, after a success. */
+export type CountAuthentication = (result: 'success' | 'failure' | 'error', seconds: number, user?: string) => void;
+
+/** Counts the authorization of a request. */
+export type CountAuthorization = (result: 'allowed' | 'denied' | 'no-opinion' | 'error') => void;
+
+/** The users whose names are labels; `email_id` and `other` stand for all others. */
+const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
+
+export function countAuthentications(metrics: {
+  readonly attempts: SeriesOf<Value>;
+  readonly duration: SeriesOf<Distribution>;
+  readonly requests: SeriesOf<Value>;
+}): CountAuthentication {
+  const results = new Map<string, { readonly attempts: Value; readonly duration: Distribution }>();
+  const users = new Map<string, Value>();
+  return (result, seconds, user) => {
+    let series = results.get(result);
+    if (series === undefined) {
+      series = { attempts: metrics.attempts.series({ result }), duration: metrics.duration.series({ result }) };
+      results.set(result, series);
+    }
+    series.attempts.value++;
+    series.duration.observe(seconds);
+    if (user === undefined) return;
+    const username = knownUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
+    let ofUser = users.get(username);
+    if (ofUser === undefined) {
+      ofUser = metrics.requests.series({ username });
+      users.set(username, ofUser);
+    }
+    ofUser.value++;
+  };
+}
+
+export function countAuthorizations(attempts: SeriesOf<Value>): CountAuthorization {
+  const results = new Map<string, Value>();
+  return (result) => {
+    let series = results.get(result);
+    if (series === undefined) {
+      series = attempts.series({ result });
+      results.set(result, series);
+    }
+    series.value++;
+  };
 }

@@ -1,6 +1,7 @@
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription, type WatchEvent } from '../../cache/index.ts';
 import { serverTurns, type Turns } from '../../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
+import type { ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 import type { Registry, StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
 import { ConvertedStream } from './converted-stream.ts';
@@ -62,6 +63,7 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
       bufferBytes: registry.watchBufferBytes,
       turns,
     }),
+    resource.format,
   );
   const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
@@ -84,6 +86,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   /** The revision of the cache; undefined without bookmarks. */
   readonly #progress: (() => number) | undefined;
   readonly #subscription: Subscription;
+  readonly #format: ObjectFormat;
   #initialDone = false;
   #waiting = false;
   #ended = false;
@@ -97,6 +100,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     initialEnd: number | undefined,
     progress: (() => number) | undefined,
     subscription: Subscription,
+    format: ObjectFormat,
   ) {
     this.#initial = initial;
     this.#selection = selection;
@@ -104,6 +108,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#initialEnd = initialEnd;
     this.#progress = progress;
     this.#subscription = subscription;
+    this.#format = format;
   }
 
   /** Ends the iteration after the timeout, with a last bookmark for a client that has all events. */
@@ -142,7 +147,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #received = (result: IteratorResult<WatchEvent[]>): IteratorResult<readonly StreamEvent[]> => {
     this.#waiting = false;
     if (result.done === true) return this.#finish();
-    const corrupt = findCorrupt(result.value);
+    const corrupt = this.#format.corrupt.size > 0 ? findCorrupt(result.value) : undefined;
     if (corrupt === undefined) return result;
     this.close();
     throw unreadable(corrupt);

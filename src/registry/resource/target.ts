@@ -18,22 +18,6 @@ import type {
 } from './definition.ts';
 import type { CompiledVersion, RequestKind, Resource } from './resource.ts';
 
-/** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
-export function checkVerb({ resource, namespace, name, subresource }: Target, verb: string): void {
-  let served: readonly string[];
-  if (subresource !== '') served = resource.subresources.get(subresource)?.verbs ?? [];
-  else if (name !== '') served = resource.verbs.object;
-  else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
-  else served = resource.verbs.collection;
-  if (served.includes(verb)) return;
-  if (subresource !== '' && resource.definition.custom !== undefined && !resource.subresources.has(subresource)) {
-    throw statusError.notFound(resource.id, name);
-  }
-  // There is no route for the watch of a subresource: it is missing rather than not allowed.
-  if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
-  throw statusError.methodNotAllowed();
-}
-
 /** The version of the request. */
 export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;

@@ -18,11 +18,10 @@ import type { Change, Target } from '../../types.ts';
 import { reportStrictErrors } from '../body.ts';
 import { managedProjection, managedTypeOf, writerOf } from '../managed-fields.ts';
 import type { Candidate, WriteRequest } from '../write-request.ts';
-import { copyObject, setDefaults } from './content.ts';
+import { copyObject, replacedCandidate, setDefaults } from './content.ts';
 import { newCandidate } from './create.ts';
 import { checkNamespaceAndName, notFound } from './metadata.ts';
 import { notAnObject } from './patch.ts';
-import { replacedCandidate } from './update.ts';
 
 type Apply = Change & { readonly verb: 'patch' };
 

@@ -13,7 +13,41 @@ import {
 } from '../../../meta/index.ts';
 import type { PartialUpdateSubresource, StatusSubresource, StrategyContext } from '../../resource/definition.ts';
 import type { Resource } from '../../resource/resource.ts';
-import { storedMetadata } from './metadata.ts';
+import { partialWriteOf, projectionOf } from '../../resource/target.ts';
+import type { Candidate, WriteRequest } from '../write-request.ts';
+import { checkVersion, storedMetadata } from './metadata.ts';
+
+/** The stored object replaced by `sent`, as far as the request writes it. @throws StatusError 409, 422 */
+export function* replacedCandidate(
+  { target, context }: WriteRequest,
+  sent: ApiObject,
+  old: ApiObject,
+): Steps<Candidate> {
+  const remove = false;
+  const generated = false;
+  if (projectionOf(target) !== undefined) {
+    return { object: yield* copyObject(old), projection: sent, remove, generated };
+  }
+  const { metadata } = sent;
+  const stored = old.metadata;
+  checkVersion(target, metadata, stored);
+  const next = storedMetadata(metadata, {
+    uid: metadata.uid || stored.uid,
+    resourceVersion: stored.resourceVersion,
+    generation: stored.generation,
+    creationTimestamp: metadata.creationTimestamp ?? stored.creationTimestamp,
+    // A deletion cannot be undone.
+    deletionTimestamp: stored.deletionTimestamp ?? metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? stored.deletionGracePeriodSeconds,
+  });
+  const partial = partialWriteOf(target);
+  if (partial !== undefined) {
+    return { object: yield* withPart(partial, old, sent, next, context), remove, generated };
+  }
+  sent.metadata = next;
+  yield* restoreStatus(target.resource, sent, old);
+  return { object: sent, remove, generated };
+}
 
 /** A deep copy, except for the managed fields, which are never changed in place. */
 export function* copyObject(object: ApiObject): Steps<ApiObject> {

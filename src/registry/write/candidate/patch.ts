@@ -21,8 +21,8 @@ import type { Change, Target, WriteOptions } from '../../types.ts';
 import { decodePatched, type Patched, strictErrorsOf } from '../body.ts';
 import { managedProjection } from '../managed-fields.ts';
 import type { Candidate, WriteRequest } from '../write-request.ts';
+import { replacedCandidate } from './content.ts';
 import { checkNamespaceAndName, notFound } from './metadata.ts';
-import { replacedCandidate } from './update.ts';
 
 type Patch = Change & { readonly verb: 'patch' };
 

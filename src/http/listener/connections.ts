@@ -14,7 +14,7 @@ import { Rounds } from './rounds.ts';
 export interface Connection {
   readonly peer: Peer;
   /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
-  readonly requests: ReadonlySet<NodeRequest>;
+  readonly requests: readonly NodeRequest[];
   begin(request: NodeRequest): void;
   end(request: NodeRequest): void;
   /** Counts a piece of a body. */
@@ -81,7 +81,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       key.once('close', () => {
         open.delete(key);
         // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
-        for (const request of connection.requests) connection.end(request);
+        for (const request of [...connection.requests]) connection.end(request);
         if (open.size === 0) whenEmpty?.();
       });
       // Its handshake ended after `close`. `busy` has not counted it: it must not bring requests.
@@ -109,7 +109,8 @@ function createConnection(
   session: ServerHttp2Session | undefined,
   { clock, loop, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
 ): Connection {
-  const requests = new Set<NodeRequest>();
+  // A set would be allocated anew by V8 each time that it loses its only member, at each request.
+  const requests: NodeRequest[] = [];
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
   let finishing = false;
   const finish = (left = false) => {
@@ -118,8 +119,10 @@ function createConnection(
   };
   const reading = readingOf(socket);
   const end = (request: NodeRequest) => {
-    if (!requests.delete(request)) return;
-    if (requests.size < mostPipelined) reading.release();
+    const place = requests.indexOf(request);
+    if (place < 0) return;
+    requests.splice(place, 1);
+    if (requests.length < mostPipelined) reading.release();
     request.end();
     if (finishing) ends.finish(false);
   };
@@ -138,9 +141,9 @@ function createConnection(
     peer: peerOf(socket),
     requests,
     begin(request) {
-      requests.add(request);
+      requests.push(request);
       input.request();
-      if (session === undefined && requests.size >= mostPipelined) reading.hold();
+      if (session === undefined && requests.length >= mostPipelined) reading.hold();
     },
     end,
     received: (bytes) => input.piece(bytes),
@@ -156,7 +159,7 @@ function createConnection(
       return ends.told();
     },
     get busy() {
-      return (finishing && !ends.told()) || [...requests].some(({ answered }) => !answered);
+      return (finishing && !ends.told()) || requests.some(({ answered }) => !answered);
     },
   };
   // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
@@ -172,7 +175,7 @@ function createConnection(
     session.once(
       'close',
       rounds.add(() => {
-        input.look(socket, requests.size);
+        input.look(socket, requests.length);
         if (watchdog() === 'gone') ends.destroy();
       }),
     );
@@ -190,7 +193,7 @@ interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
   told(): boolean;
 }
 
-function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+function endsOf(socket: TLSSocket, requests: readonly NodeRequest[]): Ends {
   let pausable = false;
   return {
     // Node pauses a connection on which a request arrives while answers fill it. Its parser reads from the socket
@@ -202,7 +205,7 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
     },
     cutOff: () => socket.destroy(),
     finish() {
-      if (requests.size === 0) socket.destroySoon();
+      if (requests.length === 0) socket.destroySoon();
     },
     destroy: () => socket.destroy(),
     ended: () => socket.writableEnded || socket.destroyed,
@@ -213,14 +216,14 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
 function endsOfSession(
   session: ServerHttp2Session,
   socket: TLSSocket,
-  requests: ReadonlySet<NodeRequest>,
+  requests: readonly NodeRequest[],
   clock: Clock,
 ): Ends {
   let goingAway = false;
   let told = false;
   let ended = false;
   const endIfIdle = () => {
-    if (!told || requests.size > 0 || session.destroyed) return;
+    if (!told || requests.length > 0 || session.destroyed) return;
     ended = true;
     session.destroy();
   };

@@ -87,6 +87,11 @@ export class Scheduler {
     return new WorkTurns(this, owner);
   }
 
+  /** Whether work of the owner waits for its turn, unless this owner alone has had work for long. */
+  holdsBack(owner: string): boolean {
+    return this.#waiting > 0 && this.#turnsAlone < loneTurns && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
+  }
+
   /** Resolves in a turn of the owner, behind all work that it has begun. */
   nextBehind(owner: string): Promise<void> {
     return this.wait(owner, ages++);

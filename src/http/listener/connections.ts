@@ -5,6 +5,7 @@ import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
 import type { Peer } from '../types.ts';
 import { InputLimits } from './input-limits.ts';
 import type { LoopTurns } from './loop-turns.ts';
+import { NextReads } from './next-reads.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
 import { readingOf } from './reading.ts';
@@ -60,6 +61,7 @@ export interface ConnectionsOptions {
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock } = options;
   const rounds = new Rounds(clock);
+  const nextReads = new NextReads(scheduler);
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -75,7 +77,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, { ...options, rounds });
+      const connection = createConnection(socket, session, { ...options, rounds, nextReads });
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -104,10 +106,15 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
+interface SharedByConnections {
+  readonly rounds: Rounds;
+  readonly nextReads: NextReads;
+}
+
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
+  { clock, loop, exceeded, rounds, nextReads, keepAliveMs }: ConnectionsOptions & SharedByConnections,
 ): Connection {
   // A set would be allocated anew by V8 each time that it loses its only member, at each request.
   const requests: NodeRequest[] = [];
@@ -125,6 +132,9 @@ function createConnection(
     if (requests.length < mostPipelined) reading.release();
     request.end();
     if (finishing) ends.finish(false);
+    else if (session === undefined && requests.length === 0 && request.user !== undefined) {
+      if (nextReads.hold(request.user, () => reading.release())) reading.hold();
+    }
   };
   let flooded = false;
   const exceed = () => {

@@ -241,6 +241,7 @@ function serve(
   if (connection.requests.length > 2) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
+    request.user = response.turns?.owner;
     const isArriving = !request.complete && request.coming > 0;
     if (!request.complete) {
       // Node would drop the rest unseen.

@@ -23,7 +23,18 @@ export function dumpLevels(levels: readonly PriorityLevel[]): Steps<string> {
     const { queues, waiting, executing } = queueSet.state;
     const active = [...queues.values()].filter((queue) => queue.waiting.length > 0).length;
     const { dispatched, rejected, timedOut, cancelled } = counts;
-    return [name, active, queueSet.idle, quiescing, waiting, executing.size, dispatched, rejected, timedOut, cancelled];
+    return [
+      name,
+      active,
+      queueSet.idle,
+      quiescing,
+      waiting,
+      executing.length,
+      dispatched,
+      rejected,
+      timedOut,
+      cancelled,
+    ];
   });
   return table(header, rows);
 }
@@ -106,7 +117,7 @@ const placesOf = (levels: readonly PriorityLevel[]): Placed[] =>
       ...[...queues.values()]
         .sort((a, b) => a.index - b.index)
         .flatMap(({ waiting }) => waiting.map((request, place) => ({ level, request, place }))),
-      ...[...executing].map((request) => ({ level, request, place: -1 })),
+      ...executing.map((request) => ({ level, request, place: -1 })),
     ];
   });
 

@@ -61,6 +61,7 @@ export class FlowRequest implements QueuedRequest {
   started: number | undefined;
   queue: Queue | undefined;
   earliestR = 0;
+  place = 0;
   maxWaitMs = 0;
   #phase: Phase | undefined;
   /** Ends its wait, with the reason why it has given up; undefined: it has started. */

@@ -26,6 +26,7 @@ const makeRequest = (flow: string, work: Work): QueuedRequest => ({
   started: undefined,
   queue: undefined,
   earliestR: 0,
+  place: 0,
   onStart() {},
 });
 
@@ -218,4 +219,4 @@ describe('a queue set', () => {
   });
 });
 
-const firstOf = ({ state: { executing } }: QueueSet): QueuedRequest | undefined => executing.values().next().value;
+const firstOf = ({ state: { executing } }: QueueSet): QueuedRequest | undefined => executing[0];

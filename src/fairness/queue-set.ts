@@ -45,8 +45,8 @@ export interface QueueSetState {
   readonly waiting: number;
   /** The queues that have been used, by their index. */
   readonly queues: ReadonlyMap<number, Queue>;
-  /** In the order in which they started. */
-  readonly executing: ReadonlySet<QueuedRequest>;
+  /** In any order. */
+  readonly executing: readonly QueuedRequest[];
   /** Virtual time (seat seconds). */
   readonly currentR: number;
   /** The virtual time of the last dispatch, and the virtual start of that request. */
@@ -71,7 +71,8 @@ export class QueueSet {
   readonly #hands = new Map<string, Hands>();
   /** The queues with waiting requests; the one that was served last is at the end. */
   readonly #due = new Set<Queue>();
-  readonly #executing = new Set<QueuedRequest>();
+  /** Each at its `place`. */
+  readonly #executing: QueuedRequest[] = [];
   #active = 0;
   #waitingSeats = 0;
   #entered = 0;
@@ -110,7 +111,7 @@ export class QueueSet {
 
   /** Whether no request waits or has a seat. */
   get idle(): boolean {
-    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.size === 0;
+    return this.#waiting === 0 && this.#seatsInUse === 0 && this.#executing.length === 0;
   }
 
   /**
@@ -186,7 +187,8 @@ export class QueueSet {
     const now = this.advance();
     const { queue, started = now, work, seats } = request;
     const { initialSeats, finalSeats, extraMs } = work;
-    this.#executing.delete(request);
+    const last = this.#executing.pop() as QueuedRequest;
+    if (last !== request) this.#put(last, request.place);
     if (queue !== undefined) {
       queue.nextDispatchR += ((now - started) / 1_000 - estimatedSeconds) * initialSeats;
       queue.initialSeats -= initialSeats;
@@ -221,7 +223,7 @@ export class QueueSet {
   /** Advances the virtual time, and returns the time (monotonic ms). Precedes every change: the usage counts the state until now. */
   advance(): number {
     const now = this.#clock.monotonic();
-    this.#usage.elapse(now, this.#seatsInUse, this.#waitingSeats, this.#executing.size, this.#waiting);
+    this.#usage.elapse(now, this.#seatsInUse, this.#waitingSeats, this.#executing.length, this.#waiting);
     if (this.#active > 0) {
       this.#currentR += (((now - this.#computed) / 1_000) * this.#seatsInUse) / this.#active;
     }
@@ -340,7 +342,7 @@ export class QueueSet {
   /** A request that is wider than the level starts when nothing else has a seat. */
   #fits({ seats }: QueuedRequest): boolean {
     if (this.#seatsInUse + seats <= this.#limit) return true;
-    return seats > this.#limit && this.#executing.size === 0 && this.#seatsInUse === 0;
+    return seats > this.#limit && this.#executing.length === 0 && this.#seatsInUse === 0;
   }
 
   /** Whether a request starts on an extra seat. */
@@ -353,7 +355,12 @@ export class QueueSet {
   #start(request: QueuedRequest, now: number): void {
     request.started = now;
     this.#seatsInUse += request.seats;
-    this.#executing.add(request);
+    this.#put(request, this.#executing.length);
+  }
+
+  #put(request: QueuedRequest, place: number): void {
+    request.place = place;
+    this.#executing[place] = request;
   }
 }
 

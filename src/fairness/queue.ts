@@ -17,6 +17,8 @@ export interface QueuedRequest {
   /** Its queue, and the earliest virtual time at which it may start there (seat seconds). */
   queue: Queue | undefined;
   earliestR: number;
+  /** While it executes: its index among the requests of the level that do. */
+  place: number;
   /** It has left its queue, and starts now (monotonic ms). */
   onStart(now: number): void;
 }

@@ -147,7 +147,6 @@ function createService(serving: Serving): Serve {
     await authorizeRequest(attributes, audit, serving);
     // Dispatch.
     const response = await (relay ?? (path === undefined ? nonResource : verbs))(call);
-    if (response.status === 101) return { ...response, turns };
     if (flowClass !== 'readOnly') return response;
     const isLarge = isStreamed(response.body) || response.body.length > maxUncompressedBytes;
     return isLarge ? largeResponse(response, call, compress) : response;
@@ -228,12 +227,13 @@ function createRespond(options: HandlerOptions): Respond {
     const { request, id, user, call, warnings } = exchange;
     const response = warnings === undefined ? answer : withWarnings(answer, warnings);
     const { status, tunnel } = response;
+    const turns = call?.turns;
     // The response of a kubelet to an upgrade has its own headers.
     if (tunnel !== undefined) {
       const closed = () => conclude(exchange, status, tunnel.bytesRead, undefined);
       if (tunnel.closed) closed();
       else tunnel.once('close', closed);
-      return response;
+      return { ...response, turns };
     }
     // Several objects spread into one would have a hidden class of its own in V8 for each response.
     const headers: { [name: string]: string | readonly string[] } = {};
@@ -248,7 +248,7 @@ function createRespond(options: HandlerOptions): Respond {
     let { body } = response;
     if (isStreamed(body)) {
       if (!isHead || headers['content-length'] === undefined) {
-        return tracked(exchange, { ...response, headers }, body[Symbol.asyncIterator](), conclude);
+        return tracked(exchange, { ...response, headers, turns }, body[Symbol.asyncIterator](), conclude);
       }
       body = emptyBody;
     }
@@ -257,11 +257,11 @@ function createRespond(options: HandlerOptions): Respond {
     else if (length > maxWholeBytes && !isHead) {
       headers['content-length'] = String(length);
       const slices = pieces(body, scheduler.turns(user?.name ?? request.peer.address));
-      return tracked(exchange, { ...response, headers }, slices, conclude);
+      return tracked(exchange, { ...response, headers, turns }, slices, conclude);
     } else request.whenOver(() => conclude(exchange, status, length, undefined));
-    if (!isHead) return { ...response, headers };
+    if (!isHead) return { ...response, headers, turns };
     headers['content-length'] ??= String(length);
-    return { ...response, headers, body: emptyBody };
+    return { ...response, headers, body: emptyBody, turns };
   };
 }
 

@@ -68,6 +68,9 @@ interface Waiter {
   readonly onTaken: () => void;
 }
 
+/** Holders of nothing that are remembered: V8 allocates a map anew when it loses its only entry, at each request. */
+const maxIdleHolders = 64;
+
 /**
  * A limited amount that is shared by holders, each with a key. A holder may take no more than remains free for all
  * others: the first gets half, the second a quarter, and none can starve the rest. An exempt holder may take all.
@@ -107,7 +110,7 @@ export class FairLimit {
   release(key: string, amount: number): void {
     const rest = (this.#amounts.get(key) ?? 0) - amount;
     this.#used -= amount;
-    if (rest > 0) this.#amounts.set(key, rest);
+    if (rest > 0 || this.#amounts.size <= maxIdleHolders) this.#amounts.set(key, rest);
     else this.#amounts.delete(key);
     if (this.#waiters.size > 0) this.#serveWaiters();
   }

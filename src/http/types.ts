@@ -68,8 +68,8 @@ export interface ApiResponse {
    * is a stream of WebSocket frames, each within one chunk.
    */
   readonly tunnel?: Socket;
-  /** With status 101: the turns in which the connection is read. */
-  readonly turns?: Turns;
+  /** The turns of the request, in which its connection is read. */
+  readonly turns?: Turns | undefined;
 }
 
 /** The server without its sockets. Never throws: a failure is a response. The connection of one that throws is cut. */

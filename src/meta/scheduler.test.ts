@@ -111,6 +111,22 @@ describe('the scheduler', () => {
     await all;
   });
 
+  it('knows whose work waits, but for a user who has been alone for long', async () => {
+    const loop = handLoop();
+    const { scheduler } = loop;
+    const holdBack = () => ['mallory', 'ann'].filter((owner) => scheduler.holdsBack(owner));
+    expect(holdBack()).toEqual([]);
+    const all = loop.work('mallory', scheduler.turns('mallory'), 20 * loneTurns, step);
+    expect(holdBack()).toEqual(['mallory']);
+    for (let i = 0; i <= loneTurns; i++) await loop.turn();
+    expect(holdBack()).toEqual([]);
+    scheduler.turns('ann');
+    expect(holdBack()).toEqual(['mallory']);
+    while (!loop.idle) await loop.turn();
+    await all;
+    expect(holdBack()).toEqual([]);
+  });
+
   it('counts all that a turn starts, behind however many promises and ticks it is', async () => {
     const loop = handLoop();
     const works = Array.from({ length: 40 }, async () => {

@@ -5,7 +5,7 @@ import type { WaitingSteps } from './steps.ts';
  * Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. A request waits for a slice
  * twice: until it is read, and until its response is written. A turn without work takes about 50 microseconds.
  */
-export const sliceMs = 0.5;
+export const sliceMs = 0.25;
 /** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */
 export const loneSliceMs = 10;
 export const loneTurns = 200;
@@ -49,7 +49,7 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for half a millisecond in total,
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for a quarter of a millisecond in total,
  * apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time
  * its owners have used, the oldest work of an owner first. Work starts immediately when no other work waits.
  *
@@ -85,6 +85,11 @@ export class Scheduler {
   turns(owner: string): Turns {
     if (owner !== this.#lastOwner) this.#note(owner);
     return new WorkTurns(this, owner);
+  }
+
+  /** Whether work of the owner waits for its turn, unless this owner alone has had work for long. */
+  holdsBack(owner: string): boolean {
+    return this.#waiting > 0 && this.#turnsAlone < loneTurns && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
   }
 
   /** Resolves in a turn of the owner, behind all work that it has begun. */

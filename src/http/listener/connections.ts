@@ -5,6 +5,7 @@ import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
 import type { Peer } from '../types.ts';
 import { InputLimits } from './input-limits.ts';
 import type { LoopTurns } from './loop-turns.ts';
+import { NextReads } from './next-reads.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
 import { readingOf } from './reading.ts';
@@ -14,7 +15,7 @@ import { Rounds } from './rounds.ts';
 export interface Connection {
   readonly peer: Peer;
   /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
-  readonly requests: ReadonlySet<NodeRequest>;
+  readonly requests: readonly NodeRequest[];
   begin(request: NodeRequest): void;
   end(request: NodeRequest): void;
   /** Counts a piece of a body. */
@@ -60,6 +61,7 @@ export interface ConnectionsOptions {
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock } = options;
   const rounds = new Rounds(clock);
+  const nextReads = new NextReads(scheduler);
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -75,13 +77,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, { ...options, rounds });
+      const connection = createConnection(socket, session, { ...options, rounds, nextReads });
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
         open.delete(key);
         // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
-        for (const request of connection.requests) connection.end(request);
+        for (const request of [...connection.requests]) connection.end(request);
         if (open.size === 0) whenEmpty?.();
       });
       // Its handshake ended after `close`. `busy` has not counted it: it must not bring requests.
@@ -104,12 +106,18 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
+interface SharedByConnections {
+  readonly rounds: Rounds;
+  readonly nextReads: NextReads;
+}
+
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
+  { clock, loop, exceeded, rounds, nextReads, keepAliveMs }: ConnectionsOptions & SharedByConnections,
 ): Connection {
-  const requests = new Set<NodeRequest>();
+  // A set would be allocated anew by V8 each time that it loses its only member, at each request.
+  const requests: NodeRequest[] = [];
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
   let finishing = false;
   const finish = (left = false) => {
@@ -118,10 +126,15 @@ function createConnection(
   };
   const reading = readingOf(socket);
   const end = (request: NodeRequest) => {
-    if (!requests.delete(request)) return;
-    if (requests.size < mostPipelined) reading.release();
+    const place = requests.indexOf(request);
+    if (place < 0) return;
+    requests.splice(place, 1);
+    if (requests.length < mostPipelined) reading.release();
     request.end();
     if (finishing) ends.finish(false);
+    else if (session === undefined && requests.length === 0 && request.user !== undefined) {
+      if (nextReads.hold(request.user, () => reading.release())) reading.hold();
+    }
   };
   let flooded = false;
   const exceed = () => {
@@ -138,9 +151,9 @@ function createConnection(
     peer: peerOf(socket),
     requests,
     begin(request) {
-      requests.add(request);
+      requests.push(request);
       input.request();
-      if (session === undefined && requests.size >= mostPipelined) reading.hold();
+      if (session === undefined && requests.length >= mostPipelined) reading.hold();
     },
     end,
     received: (bytes) => input.piece(bytes),
@@ -156,7 +169,7 @@ function createConnection(
       return ends.told();
     },
     get busy() {
-      return (finishing && !ends.told()) || [...requests].some(({ answered }) => !answered);
+      return (finishing && !ends.told()) || requests.some(({ answered }) => !answered);
     },
   };
   // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
@@ -172,7 +185,7 @@ function createConnection(
     session.once(
       'close',
       rounds.add(() => {
-        input.look(socket, requests.size);
+        input.look(socket, requests.length);
         if (watchdog() === 'gone') ends.destroy();
       }),
     );
@@ -190,7 +203,7 @@ interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
   told(): boolean;
 }
 
-function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+function endsOf(socket: TLSSocket, requests: readonly NodeRequest[]): Ends {
   let pausable = false;
   return {
     // Node pauses a connection on which a request arrives while answers fill it. Its parser reads from the socket
@@ -202,7 +215,7 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
     },
     cutOff: () => socket.destroy(),
     finish() {
-      if (requests.size === 0) socket.destroySoon();
+      if (requests.length === 0) socket.destroySoon();
     },
     destroy: () => socket.destroy(),
     ended: () => socket.writableEnded || socket.destroyed,
@@ -213,14 +226,14 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
 function endsOfSession(
   session: ServerHttp2Session,
   socket: TLSSocket,
-  requests: ReadonlySet<NodeRequest>,
+  requests: readonly NodeRequest[],
   clock: Clock,
 ): Ends {
   let goingAway = false;
   let told = false;
   let ended = false;
   const endIfIdle = () => {
-    if (!told || requests.size > 0 || session.destroyed) return;
+    if (!told || requests.length > 0 || session.destroyed) return;
     ended = true;
     session.destroy();
   };

@@ -4,7 +4,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ByteString, Clock } from '../../meta/index.ts';
+import { type ByteString, type Clock, inTurns, scheduler } from '../../meta/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from '../testing/fixture.ts';
 import type { ApiRequest, ApiResponse, Handler } from '../types.ts';
@@ -108,6 +108,31 @@ const echo: Handler = async (request: ApiRequest): Promise<ApiResponse> => {
   const who = certificate === undefined ? 'nobody' : `${certificate.commonName} of ${certificate.organizations.join()}`;
   return { status: 200, headers: text, body: `${request.method} ${request.url} by ${who}: ${body}` as ByteString };
 };
+
+it('reads the next request of a connection of HTTP/1.1 behind the work of its user', async () => {
+  const turns = scheduler.turns('jane');
+  const served: string[] = [];
+  const { port } = await serve(async ({ url }) => {
+    // Jane is not alone.
+    scheduler.turns('ann');
+    served.push(url);
+    return { status: 200, headers: text, body: 'ok' as ByteString, turns };
+  });
+  let isBusy = true;
+  const work = function* () {
+    while (isBusy) yield;
+  };
+  const working = inTurns(work(), turns);
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
+  await get(port, '/first', { agent });
+  const second = get(port, '/second', { agent });
+  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+  expect(served).toEqual(['/first']);
+  isBusy = false;
+  expect((await second).status).toBe(200);
+  await working;
+  agent.destroy();
+});
 
 it('sends every chunk of a streamed body, of text and of bytes, whether or not the first one is ready', async () => {
   const chunks = ['\u00c3\u00bc', '', Buffer.from('bytes'), 'x'.repeat(100_000), Buffer.from('end')];

@@ -166,7 +166,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
       session?.on('error', ignore);
       session?.setTimeout(limits.keepAliveMs);
       session?.on('timeout', () => {
-        if (connection.requests.size === 0) connection.destroy();
+        if (connection.requests.length === 0) connection.destroy();
         else session.setTimeout(limits.keepAliveMs);
       });
     }),
@@ -191,7 +191,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     const connection = connections.of(socket);
     socket.on('error', ignore);
     // A response that is being sent would mix with the new protocol.
-    if (connection === undefined || connection.requests.size > 0) socket.destroy();
+    if (connection === undefined || connection.requests.length > 0) socket.destroy();
     else guarded(connection, () => serveUpgrade(serving, connection, message, socket, head));
   });
 }
@@ -238,9 +238,10 @@ function serve(
     answer.once('aborted', destroySoon);
     if (answer.endAfterHeaders) answer.resume();
   } else answer.once('close', () => connection.end(request));
-  if (connection.requests.size > 2) connection.allowPause();
+  if (connection.requests.length > 2) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
+    request.user = response.turns?.owner;
     const isArriving = !request.complete && request.coming > 0;
     if (!request.complete) {
       // Node would drop the rest unseen.
@@ -259,7 +260,7 @@ function serve(
       if (isArriving && response.status >= 400 && isSmall(response)) afterBody(message, clock, write);
       else write();
     } else if (!answer.destroyed) {
-      if (!isSmall(response, connection.requests.size === 1 ? 8 * 1024 : 4 * 1024)) connection.allowPause();
+      if (!isSmall(response, connection.requests.length === 1 ? 8 * 1024 : 4 * 1024)) connection.allowPause();
       writeHttp1(response, answer, options);
     }
   };
@@ -274,7 +275,7 @@ function serve(
   };
   arrivals.add(connection, () => {
     // Its client has reset it, or the connection has ended.
-    if (connection.ended || !connection.requests.has(request)) return;
+    if (connection.ended || !connection.requests.includes(request)) return;
     try {
       handler(request).then(respond).catch(fail);
     } catch (error) {

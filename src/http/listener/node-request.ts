@@ -47,6 +47,8 @@ export class NodeRequest implements ApiRequest {
   #discards = false;
   readonly #listeners: (() => void)[] = [];
 
+  /** Who has sent it. Undefined: that is not known, or the connection has another protocol from now on. */
+  user: string | undefined;
   /** Whether the handler has returned its response, which may still be sent. */
   answered = false;
 

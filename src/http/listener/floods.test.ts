@@ -204,6 +204,16 @@ describe('an HTTP/2 client that falls silent', () => {
     await expect.poll(() => listener.counts().open).toBe(0);
   });
 
+  it('loses its connection once it has closed its side', async () => {
+    const { listener, asked } = await start();
+    const { socket } = await connect(listener.port);
+    const block = Buffer.concat([Buffer.from('8287410161', 'hex'), Buffer.of(4, 5), Buffer.from('/wait')]);
+    socket.write(Buffer.concat([preface, frame(type.headers, flags.endStream | flags.endHeaders, 1, block)]));
+    await expect.poll(() => asked).toEqual(['/wait']);
+    socket.end();
+    await expect.poll(() => listener.counts().open).toBe(0);
+  });
+
   it('stays connected as long as it answers pings', async () => {
     const { listener, asked } = await start({ keepAliveMs: 100 });
     const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });

@@ -567,12 +567,11 @@ describe('close', () => {
       received += piece;
     });
     await once(watch, 'response');
-    const late = session.request({ ':path': '/late', ':method': 'POST' });
-    late.end('body');
-    // It is on its way, and has not been read.
-    await new Promise((resolve) => setImmediate(resolve));
     const closed = listener.close(10_000);
     expect(listener.busy).toBe(1);
+    // Before the client has read the GOAWAY.
+    const late = session.request({ ':path': '/late', ':method': 'POST' });
+    late.end('body');
     clock.advance(1_000);
     expect(listener.busy).toBe(0);
     // Clients send a refused stream again, whatever its method (RFC 9113, 8.7).

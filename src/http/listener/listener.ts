@@ -29,6 +29,7 @@ import {
 import { LoopTurns } from './loop-turns.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
 import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
+import { isSessionUnsafe, separateSessions } from './session-socket.ts';
 
 export interface ListenerOptions {
   readonly handler: Handler;
@@ -77,6 +78,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...configured, connections: Math.min(configured.connections, Math.floor(maxFiles / 2)) };
   const server = createSecureServer({ ...serverOptions(limits, options.http2), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
+  if (isSessionUnsafe) separateSessions(server);
   const { clock } = options;
   const loop = new LoopTurns();
   const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
@@ -164,6 +166,17 @@ function accept(server: Http2SecureServer, serving: Serving): void {
       if (socket.destroyed) return;
       const connection = connections.add(socket, session);
       session?.on('error', ignore);
+      session?.on(
+        'stream',
+        (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
+          stream.on('error', ignore);
+          // Its client has reset it in the same piece of input.
+          if (stream.destroyed) connection.reset(clock.monotonic());
+          else if (connection.ended) stream.destroy();
+          else if (connections.closing && connection.told) refuse(stream);
+          else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));
+        },
+      );
       session?.setTimeout(limits.keepAliveMs);
       session?.on('timeout', () => {
         if (connection.requests.length === 0) connection.destroy();
@@ -178,15 +191,8 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     if (connection === undefined || connection.ended) out.destroy();
     else guarded(connection, () => serve(serving, connection, message, message, out));
   });
-  // Instead of the listener of Node, which makes each stream a request and a response of HTTP/1.1.
+  // The listener of Node makes each stream a request and a response of HTTP/1.1.
   server.removeAllListeners('stream');
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
-    stream.on('error', ignore);
-    const connection = stream.session && connections.of(stream.session);
-    if (connection === undefined || connection.ended) stream.destroy();
-    else if (connections.closing && connection.told) refuse(stream);
-    else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));
-  });
   server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     const connection = connections.of(socket);
     socket.on('error', ignore);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
-import tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ByteString } from '../../meta/index.ts';
 import { makeCertificates, realClock } from '../testing/fixture.ts';
+import { connectFrames, flags, frame, getRequest, preface, type } from '../testing/http2-frames.ts';
 import type { ApiRequest } from '../types.ts';
 import { listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
@@ -40,18 +40,6 @@ async function start(limits: Partial<ListenerLimits> = {}) {
   return { listener, asked };
 }
 
-const type = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
-const flags = { endStream: 1, endHeaders: 4 };
-
-function frame(kind: number, flag: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = kind;
-  head[4] = flag;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
 /** GET https://a/ or POST https://a/ (RFC 7541, Appendix A). */
 const head = { get: Buffer.from('828784410161', 'hex'), post: Buffer.from('838784410161', 'hex') };
 const cancel = Buffer.from([0, 0, 0, http2.constants.NGHTTP2_CANCEL]);
@@ -61,24 +49,11 @@ const resetAtOnce = (i: number) =>
     frame(type.reset, 0, 2 * i + 1, cancel),
   ]);
 
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(type.settings, 0, 0)]);
-
 /** A connection on which nothing has been sent, and the codes of the GOAWAY frames that it receives. */
 async function connect(port: number, protocol = 'h2') {
-  const socket = tls.connect({ port, host: '127.0.0.1', ca, ALPNProtocols: [protocol] });
+  const { socket, frames, closed } = await connectFrames(port, ca, protocol);
   open.push({ close: () => socket.destroy() });
-  socket.on('error', () => {});
-  await once(socket, 'secureConnect');
-  const codes: number[] = [];
-  let tail = Buffer.alloc(0);
-  socket.on('data', (piece: Buffer) => {
-    tail = Buffer.concat([tail, piece]);
-    while (tail.length >= 9 && tail.length >= 9 + tail.readUIntBE(0, 3)) {
-      if (tail[3] === type.goAway) codes.push(tail.readUInt32BE(13));
-      tail = tail.subarray(9 + tail.readUIntBE(0, 3));
-    }
-  });
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const codes = () => frames.filter((one) => one.type === type.goAway).map(({ payload }) => payload.readUInt32BE(4));
   return { socket, codes, closed };
 }
 
@@ -97,7 +72,7 @@ it('streams that are reset at once end their connection, and hardly any of them 
   const { socket, codes, closed } = await connect(listener.port);
   socket.write(Buffer.concat([preface, ...Array.from({ length: 1_000 }, (_, i) => resetAtOnce(i))]));
   await closed;
-  expect(codes).toContain(calm);
+  expect(codes()).toContain(calm);
   expect(asked.length).toBeLessThan(200);
   expect(listener.counts()).toMatchObject({ flooded: 1 });
   expect(await get(listener.port)).toBe(200);
@@ -176,7 +151,7 @@ describe('a flood that the engine lets pass ends its connection:', () => {
       await sleep(2);
     }
     await closed;
-    expect(codes).toEqual([calm]);
+    expect(codes()).toEqual([calm]);
     if (!endedByEngine) expect(listener.counts()).toMatchObject({ flooded: 1 });
     expect(await get(listener.port)).toBe(200);
   });
@@ -195,8 +170,7 @@ describe('an HTTP/2 client that falls silent', () => {
   it.each(['/wait', '/other'])('leaves no connection after it has sent garbage and disconnected: %s', async (path) => {
     const { listener, asked } = await start({ keepAliveMs: 200 });
     const { socket } = await connect(listener.port);
-    const block = Buffer.concat([Buffer.from('8287410161', 'hex'), Buffer.of(4, path.length), Buffer.from(path)]);
-    socket.write(Buffer.concat([preface, frame(type.headers, flags.endStream | flags.endHeaders, 1, block)]));
+    socket.write(Buffer.concat([preface, getRequest(1, path)]));
     await expect.poll(() => asked).toEqual([path]);
     socket.write(Buffer.alloc(100, 0xab));
     await sleep(20);
@@ -207,8 +181,7 @@ describe('an HTTP/2 client that falls silent', () => {
   it('loses its connection once it has closed its side', async () => {
     const { listener, asked } = await start();
     const { socket } = await connect(listener.port);
-    const block = Buffer.concat([Buffer.from('8287410161', 'hex'), Buffer.of(4, 5), Buffer.from('/wait')]);
-    socket.write(Buffer.concat([preface, frame(type.headers, flags.endStream | flags.endHeaders, 1, block)]));
+    socket.write(Buffer.concat([preface, getRequest(1, '/wait')]));
     await expect.poll(() => asked).toEqual(['/wait']);
     socket.end();
     await expect.poll(() => listener.counts().open).toBe(0);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ByteString, type Clock, inTurns, scheduler } from '../../meta/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from '../testing/fixture.ts';
+import { connectFrames, getRequest, preface, type } from '../testing/http2-frames.ts';
 import type { ApiRequest, ApiResponse, Handler } from '../types.ts';
 import { type Listener, listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
@@ -18,6 +19,7 @@ const text = { 'content-type': 'text/plain' };
 const open: Listener[] = [];
 const failures: string[] = [];
 const log = { error: (text: string) => void failures.push(text) };
+const refusedStream = http2.constants.NGHTTP2_REFUSED_STREAM;
 
 async function serve(
   handler: Handler,
@@ -559,25 +561,22 @@ describe('close', () => {
       {},
       clock,
     );
-    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
-    const watch = session.request({ ':path': '/watch' });
-    watch.setEncoding('utf8');
-    let received = '';
-    watch.on('data', (piece: string) => {
-      received += piece;
-    });
-    await once(watch, 'response');
+    const { socket, frames } = await connectFrames(listener.port, ca);
+    const ofType = (kind: number) => frames.filter(({ type }) => type === kind);
+    socket.write(Buffer.concat([preface, getRequest(1, '/watch')]));
+    await expect.poll(() => ofType(type.data).length).toBe(1);
     const closed = listener.close(10_000);
     expect(listener.busy).toBe(1);
-    // Before the client has read the GOAWAY.
-    const late = session.request({ ':path': '/late', ':method': 'POST' });
-    late.end('body');
     clock.advance(1_000);
     expect(listener.busy).toBe(0);
+    socket.write(getRequest(3, '/late'));
     // Clients send a refused stream again, whatever its method (RFC 9113, 8.7).
-    await expect(once(late, 'response')).rejects.toThrow('NGHTTP2_REFUSED_STREAM');
+    await expect
+      .poll(() => ofType(type.reset))
+      .toMatchObject([{ stream: 3, payload: Buffer.of(0, 0, 0, refusedStream) }]);
     release();
     await closed;
+    const received = Buffer.concat(ofType(type.data).map(({ payload }) => payload)).toString();
     expect([served, received]).toEqual([['/watch'], 'first last']);
   });
 

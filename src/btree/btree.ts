@@ -35,8 +35,8 @@ class Inner<T extends Keyed> {
 
 type Node<T extends Keyed> = Leaf<T> | Inner<T>;
 
-/** An immutable state of a {@link BTree}. Every method takes logarithmic time, as does the first item of a range. */
-export class BTreeSnapshot<T extends Keyed> {
+/** Reads of a tree, or of a snapshot. Every method takes logarithmic time, as does the first item of a range. */
+abstract class TreeReader<T extends Keyed> {
   protected root: Node<T>;
   protected before: Before;
 
@@ -72,12 +72,15 @@ export class BTreeSnapshot<T extends Keyed> {
   }
 }
 
+/** An immutable state of a {@link BTree}. */
+export class BTreeSnapshot<T extends Keyed> extends TreeReader<T> {}
+
 /**
  * A B+-tree of items in the order of the UTF-8 bytes of their keys. Copy-on-write: a snapshot takes constant time and
  * shares its nodes with the tree. Reads and writes take logarithmic time. A range of the tree itself, without a snapshot,
  * holds as long as the tree does not change.
  */
-export class BTree<T extends Keyed> extends BTreeSnapshot<T> {
+export class BTree<T extends Keyed> extends TreeReader<T> {
   #edit = 1;
 
   constructor() {

@@ -137,7 +137,7 @@ describe('the indexes of labels', () => {
     const world = filled({ minScans: 3 });
     for (let i = 0; i < 2; i++) world.indexes.searched(byApp.selector.requirements);
     await settle();
-    expect(world.indexes.byLabel.size).toBe(0);
+    expect(world.indexes.size).toBe(0);
     world.indexes.searched(byApp.selector.requirements);
     await settle(10);
     expect(lookUp(world.state(), byApp)).toHaveLength(10);
@@ -179,7 +179,7 @@ describe('the indexes of labels', () => {
     const world = filled({ maxBytes: 50_000 });
     world.indexes.searched(byApp.selector.requirements);
     await settle(10);
-    expect([world.indexes.byLabel.size, world.indexes.bytes]).toEqual([0, 0]);
+    expect([world.indexes.size, world.indexes.bytes]).toEqual([0, 0]);
     const roomy = filled();
     roomy.indexes.searched(byApp.selector.requirements);
     await settle(10);

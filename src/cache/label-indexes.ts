@@ -53,10 +53,10 @@ const none: IndexedLabels = new Map();
  * turns and follows every change. It holds keys only, so a change that leaves its label alone costs nothing.
  */
 export class LabelIndexes {
-  /** The least recently used first. */
-  readonly byLabel = new Map<string, Index>();
   readonly #current: () => BTree<CachedObject>;
   readonly #limits: LabelIndexLimits;
+  /** By label; the least recently used first. */
+  readonly #indexes = new Map<string, Index>();
   /** How often the objects were searched for a label that has no index; the oldest first. */
   readonly #scans = new Map<string, number>();
   #bytes = 0;
@@ -67,15 +67,20 @@ export class LabelIndexes {
     this.#limits = { ...defaultLimits, ...limits };
   }
 
+  /** The number of indexed labels. */
+  get size(): number {
+    return this.#indexes.size;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }
 
   /** The indexes of the current state. Takes constant time. */
   snapshot(): IndexedLabels {
-    if (this.byLabel.size === 0) return none;
+    if (this.#indexes.size === 0) return none;
     const found = new Map<string, BTreeSnapshot<Entry>>();
-    for (const [label, { entries, complete, unreadable }] of this.byLabel) {
+    for (const [label, { entries, complete, unreadable }] of this.#indexes) {
       if (complete && unreadable.size === 0) found.set(label, entries.snapshot());
     }
     return found;
@@ -83,7 +88,7 @@ export class LabelIndexes {
 
   /** Follows the change of one object. */
   change(previous: CachedObject | undefined, current: CachedObject | undefined): void {
-    for (const [label, index] of this.byLabel) {
+    for (const [label, index] of this.#indexes) {
       const before = previous && labelOf(previous, label);
       const after = current && labelOf(current, label);
       if (before !== after && previous !== undefined && before !== undefined) this.#remove(index, before, previous.key);
@@ -95,7 +100,7 @@ export class LabelIndexes {
 
   /** Forgets all indexes, because the state was replaced. */
   clear(): void {
-    this.byLabel.clear();
+    this.#indexes.clear();
     this.#bytes = 0;
   }
 
@@ -104,7 +109,7 @@ export class LabelIndexes {
     if (this.#current().size < this.#limits.minObjects) return;
     for (const requirement of requirements) {
       const { key } = requirement;
-      if (!isIndexable(requirement) || this.byLabel.has(key)) continue;
+      if (!isIndexable(requirement) || this.#indexes.has(key)) continue;
       const scans = (this.#scans.get(key) ?? 0) + 1;
       this.#scans.delete(key);
       if (scans >= this.#limits.minScans) this.#begin(key);
@@ -118,16 +123,16 @@ export class LabelIndexes {
 
   /** Marks the index of a label as used. */
   used(label: string): void {
-    const index = this.byLabel.get(label);
+    const index = this.#indexes.get(label);
     if (index === undefined) return;
-    this.byLabel.delete(label);
-    this.byLabel.set(label, index);
+    this.#indexes.delete(label);
+    this.#indexes.set(label, index);
   }
 
   #begin(label: string): void {
-    if (this.byLabel.size >= this.#limits.maxLabels) this.#dropOldest();
+    if (this.#indexes.size >= this.#limits.maxLabels) this.#dropOldest();
     const index: Index = { entries: new BTree(), unreadable: new Set(), bytes: 0, complete: false };
-    this.byLabel.set(label, index);
+    this.#indexes.set(label, index);
     void inTurns(this.#fill(label, index), serverTurns());
   }
 
@@ -136,7 +141,7 @@ export class LabelIndexes {
     let after = '';
     for (let added = objectsPerStep; added === objectsPerStep; ) {
       yield;
-      if (this.byLabel.get(label) !== index) return;
+      if (this.#indexes.get(label) !== index) return;
       added = 0;
       for (const object of this.#current().range('', after)) {
         this.#add(index, labelOf(object, label), object, true);
@@ -173,8 +178,8 @@ export class LabelIndexes {
   }
 
   #dropOldest(): void {
-    for (const [label, { bytes }] of this.byLabel) {
-      this.byLabel.delete(label);
+    for (const [label, { bytes }] of this.#indexes) {
+      this.#indexes.delete(label);
       this.#bytes -= bytes;
       return;
     }

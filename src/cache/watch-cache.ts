@@ -84,7 +84,7 @@ class Cache implements WatchCache, Feed {
     const { bytes: windowBytes } = window;
     const windowChanges = window.end - window.first;
     const [loads, received] = [this.#loads, this.#received];
-    const { byLabel, bytes: labelIndexBytes } = this.#indexes;
+    const { size: labelIndexes, bytes: labelIndexBytes } = this.#indexes;
     return {
       loads,
       received,
@@ -93,7 +93,7 @@ class Cache implements WatchCache, Feed {
       subscribers: open.size,
       windowChanges,
       windowBytes,
-      labelIndexes: byLabel.size,
+      labelIndexes,
       labelIndexBytes,
     };
   }
@@ -206,7 +206,7 @@ class Cache implements WatchCache, Feed {
       const current = entry === undefined ? undefined : describe(entry);
       const previous = current === undefined ? this.#tree.delete(key) : this.#tree.set(current);
       if (current === undefined && previous === undefined) continue;
-      if (this.#indexes.byLabel.size > 0) this.#indexes.change(previous, current);
+      if (this.#indexes.size > 0) this.#indexes.change(previous, current);
       const change = new Change(revision, time, current, previous, describeDeleted);
       this.#window.append(change);
       if (this.#hub.open.size > 0) this.#hub.directory.offer(change);

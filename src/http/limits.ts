@@ -68,7 +68,7 @@ interface Waiter {
   readonly onTaken: () => void;
 }
 
-/** Holders of nothing that are remembered: V8 allocates a map anew when it loses its only entry, at each request. */
+/** Up to this number of holders, those that hold nothing stay in the map: V8 reallocates a map that loses its only entry. */
 const maxIdleHolders = 64;
 
 /**

@@ -49,9 +49,10 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between pieces of long work. In each turn of the loop they run for a quarter of a millisecond in total,
- * apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in the order of the time
- * its owners have used, the oldest work of an owner first. Work starts immediately when no other work waits.
+ * Shares the event loop between pieces of long work. In each turn of the loop they run for a quarter of a
+ * millisecond in total, apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in
+ * the order of the time its owners have used, the oldest work of an owner first. Work starts immediately when no other
+ * work waits.
  *
  * A step is the work between two reads of `over`. It must not take longer than 25 ms, whatever a client sends; a few
  * hundred microseconds are ideal.
@@ -87,7 +88,7 @@ export class Scheduler {
     return new WorkTurns(this, owner);
   }
 
-  /** Whether work of the owner waits for its turn, unless this owner alone has had work for long. */
+  /** Whether work of the owner waits for its turn. False once the owner has been alone for 200 turns: nobody else waits. */
   holdsBack(owner: string): boolean {
     return this.#waiting > 0 && this.#turnsAlone < loneTurns && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
   }

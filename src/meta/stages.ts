@@ -46,11 +46,10 @@ export interface RequestTrace {
 export class Stages {
   /** Set when the request is sampled. */
   trace: RequestTrace | undefined;
-  /** The time in which the request waited for its seat and for admission webhooks (ms). */
-  waitedMs = 0;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #began: number;
   readonly #ms = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  #waitedMs = 0;
   #stage: Stage = Stage.authentication;
   #since: number;
 
@@ -68,13 +67,18 @@ export class Stages {
     this.trace?.entered(stage, now - this.#began);
   }
 
+  /** The time in which the request waited for its seat and for admission webhooks (ms). */
+  get waitedMs(): number {
+    return this.#waitedMs;
+  }
+
   /** Awaits a seat or webhooks. The time counts as waited, also when the work fails. */
   async waitFor<T>(work: Promise<T>): Promise<T> {
     const began = this.#clock.monotonic();
     try {
       return await work;
     } finally {
-      this.waitedMs += this.#clock.monotonic() - began;
+      this.#waitedMs += this.#clock.monotonic() - began;
     }
   }
 

@@ -8,6 +8,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ByteString } from '../../meta/index.ts';
 import type { InFlightLimits } from '../limits.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock, requestOf, usedOf } from '../testing/fixture.ts';
+import { connectFrames, flags, frame, preface, type } from '../testing/http2-frames.ts';
 import type { ApiResponse, Chunk, Handler } from '../types.ts';
 import { type Listener, listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
@@ -562,33 +563,22 @@ describe('a response that is aborted', () => {
 
 it('an HTTP/2 session that ends with an error while streams arrive does not end the process', async () => {
   const { port } = await start(answerOf({ body: 'fine' as ByteString }));
-  const frame = (kind: number, flags: number, stream: number, payload: Buffer) => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.length, 0, 3);
-    head[3] = kind;
-    head[4] = flags;
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
-  const [data, headers, settings, goaway, endHeaders] = [0, 1, 4, 7, 4];
   // The last stream, and an error of the protocol.
   const error = Buffer.from('0000000000000001', 'hex');
   // POST https://a/
   const post = Buffer.from('83878441' + '0161', 'hex');
-  const socket = tls.connect({ port, host: '127.0.0.1', ca, ALPNProtocols: ['h2'] });
-  socket.on('error', () => {});
-  await once(socket, 'secureConnect');
-  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(settings, 0, 0, Buffer.of())]));
+  const { socket, closed } = await connectFrames(port, ca);
   socket.write(
     Buffer.concat([
-      frame(goaway, 0, 0, error),
+      preface,
+      frame(type.goAway, 0, 0, error),
       ...[1, 3, 5].flatMap((stream) => [
-        frame(headers, endHeaders, stream, post),
-        frame(data, 0, stream, Buffer.alloc(100)),
+        frame(type.headers, flags.endHeaders, stream, post),
+        frame(type.data, 0, stream, Buffer.alloc(100)),
       ]),
     ]),
   );
-  await new Promise((resolve) => socket.resume().once('close', resolve));
+  await closed;
   const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
   const stream = session.request({ ':path': '/' });
   let got = '';

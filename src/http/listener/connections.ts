@@ -106,6 +106,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
+/** What all connections of a listener share. */
 interface SharedByConnections {
   readonly rounds: Rounds;
   readonly nextReads: NextReads;
@@ -116,7 +117,7 @@ function createConnection(
   session: ServerHttp2Session | undefined,
   { clock, loop, exceeded, rounds, nextReads, keepAliveMs }: ConnectionsOptions & SharedByConnections,
 ): Connection {
-  // A set would be allocated anew by V8 each time that it loses its only member, at each request.
+  // Not a set: V8 reallocates one that loses its only member, which would be at each request.
   const requests: NodeRequest[] = [];
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
   let finishing = false;
@@ -132,9 +133,9 @@ function createConnection(
     if (requests.length < mostPipelined) reading.release();
     request.end();
     if (finishing) ends.finish(false);
-    else if (session === undefined && requests.length === 0 && request.user !== undefined) {
-      if (nextReads.hold(request.user, () => reading.release())) reading.hold();
-    }
+    // A connection that has ended has nothing more to read.
+    if (finishing || session !== undefined || requests.length > 0 || ends.ended()) return;
+    if (request.user !== undefined && nextReads.hold(request.user, () => reading.release())) reading.hold();
   };
   let flooded = false;
   const exceed = () => {

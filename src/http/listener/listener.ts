@@ -29,7 +29,7 @@ import {
 import { LoopTurns } from './loop-turns.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
 import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
-import { isSessionUnsafe, separateSessions } from './session-socket.ts';
+import { separateSessions } from './session-socket.ts';
 
 export interface ListenerOptions {
   readonly handler: Handler;
@@ -78,7 +78,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...configured, connections: Math.min(configured.connections, Math.floor(maxFiles / 2)) };
   const server = createSecureServer({ ...serverOptions(limits, options.http2), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
-  if (isSessionUnsafe) separateSessions(server);
+  separateSessions(server);
   const { clock } = options;
   const loop = new LoopTurns();
   const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
@@ -153,6 +153,22 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     process.nextTick(() => handshakes.begin(socket));
   });
   server.on('tlsClientError', () => void counts.failedHandshakes++);
+  const acceptStreams = (session: ServerHttp2Session, connection: Connection) => {
+    session.on('error', ignore);
+    session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
+      stream.on('error', ignore);
+      // The client has reset it in the same piece of input.
+      if (stream.destroyed) connection.reset(clock.monotonic());
+      else if (connection.ended) stream.destroy();
+      else if (connections.closing && connection.told) refuse(stream);
+      else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));
+    });
+    session.setTimeout(limits.keepAliveMs);
+    session.on('timeout', () => {
+      if (connection.requests.length === 0) connection.destroy();
+      else session.setTimeout(limits.keepAliveMs);
+    });
+  };
   let opened: ServerHttp2Session | undefined;
   server.on('session', (session) => {
     opened = session;
@@ -165,23 +181,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
       handshakes.end(socket);
       if (socket.destroyed) return;
       const connection = connections.add(socket, session);
-      session?.on('error', ignore);
-      session?.on(
-        'stream',
-        (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
-          stream.on('error', ignore);
-          // Its client has reset it in the same piece of input.
-          if (stream.destroyed) connection.reset(clock.monotonic());
-          else if (connection.ended) stream.destroy();
-          else if (connections.closing && connection.told) refuse(stream);
-          else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));
-        },
-      );
-      session?.setTimeout(limits.keepAliveMs);
-      session?.on('timeout', () => {
-        if (connection.requests.length === 0) connection.destroy();
-        else session.setTimeout(limits.keepAliveMs);
-      });
+      if (session !== undefined) acceptStreams(session, connection);
     }),
   );
   server.on('sessionError', ignore);

@@ -1,11 +1,11 @@
 import type { Scheduler } from '../../meta/index.ts';
 
-/** How many connections of a user are read in one turn of the event loop: their requests take about as long as a slice. */
+/** Maximum number of connections of a user that are read in one turn of the event loop. Their requests take about a slice. */
 export const mostPerTurn = 4;
 
 /**
- * When connections of HTTP/1.1 are read between two requests: at once, or, while work of their user waits for its turn, in a
- * turn of that user, behind that work. A request that is not read yet holds no memory, and makes nobody wait.
+ * Decides when an HTTP/1.1 connection is read for its next request: at once, or, while work of its user waits for its turn,
+ * behind that work. A request that has not been read takes no memory of the server, and delays nobody.
  */
 export class NextReads {
   readonly #scheduler: Pick<Scheduler, 'holdsBack' | 'nextBehind'>;
@@ -15,7 +15,7 @@ export class NextReads {
     this.#scheduler = scheduler;
   }
 
-  /** Whether a connection of this user must not be read now. `read`, which must not throw, is called when it may be. */
+  /** Whether a connection of this user must not be read yet. If so, `read` is called once it may be; it must not throw. */
   hold(user: string, read: () => void): boolean {
     const waiting = this.#waiting.get(user);
     if (waiting !== undefined) waiting.push(read);
@@ -29,7 +29,7 @@ export class NextReads {
     while (waiting.length > 0) {
       await this.#scheduler.nextBehind(user);
       for (const read of waiting.splice(0, mostPerTurn)) read();
-      // The loop reads them before its next turn.
+      // The event loop reads them before the next ones.
       await new Promise(setImmediate);
     }
     this.#waiting.delete(user);

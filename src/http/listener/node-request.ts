@@ -47,7 +47,7 @@ export class NodeRequest implements ApiRequest {
   #discards = false;
   readonly #listeners: (() => void)[] = [];
 
-  /** Who has sent it. Undefined: that is not known, or the connection has another protocol from now on. */
+  /** The name of its user, once it is answered. Undefined: the user is not known. */
   user: string | undefined;
   /** Whether the handler has returned its response, which may still be sent. */
   answered = false;

@@ -2,17 +2,15 @@ import type { Http2SecureServer } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 
 /**
- * Whether a client that vanishes can end the process: Node 20 connects the HTTP/2 engine to the TLS socket in native code,
- * where a write may fail while the engine reads. It then reads the same input twice, which corrupts its memory or fails an
- * assertion.
- */
-export const isSessionUnsafe = process.versions.node.startsWith('20.');
-
-/**
- * Connects the HTTP/2 sessions of a server to their sockets through JavaScript, where a write ends in a later turn of the
- * event loop. Must be called before listeners of `secureConnection` are added.
+ * On Node 20, connects the HTTP/2 sessions of a server to their sockets through JavaScript. Must be called before listeners
+ * of `secureConnection` are added.
+ *
+ * Node connects the HTTP/2 engine to the TLS socket in native code, where a write may fail while the engine reads. On Node 20
+ * the engine then reads the same input twice, which corrupts its memory or fails an assertion: a client that disconnects
+ * could end the process. Through JavaScript, a write ends in a later turn of the event loop.
  */
 export function separateSessions(server: Http2SecureServer): void {
+  if (!process.versions.node.startsWith('20.')) return;
   const [accept] = server.listeners('secureConnection') as ((socket: TLSSocket | SessionSocket) => void)[];
   if (accept === undefined) throw new Error('Node has no listener for TLS connections');
   server.removeListener('secureConnection', accept as (socket: TLSSocket) => void);
@@ -23,7 +21,7 @@ export function separateSessions(server: Http2SecureServer): void {
 
 type Listener = (...values: unknown[]) => void;
 
-/** The socket of a session, without the native handle that tells Node to connect the two directly. */
+/** The TLS socket of a session, without the native handle by which Node would connect the two directly. */
 class SessionSocket {
   readonly alpnProtocol = 'h2';
   readonly encrypted = true;
@@ -33,9 +31,9 @@ class SessionSocket {
 
   constructor(socket: TLSSocket) {
     this.#socket = socket;
-    // As Node does for a session on a TLS socket (RFC 9113, 9.2.1).
+    // Node does this for a session that has the TLS socket itself (RFC 9113, 9.2.1).
     socket.disableRenegotiation();
-    // A client that sends no more gets no more.
+    // A client that closes its side is disconnected.
     socket.once('end', () => socket.destroy());
   }
 
@@ -45,7 +43,7 @@ class SessionSocket {
   }
 
   once(event: string, listener: Listener): this {
-    // At the end of the input Node would end its side too, and fail when the session still writes.
+    // Node would close its own side at the end of the input, and fail when the session writes after that.
     if (event !== 'end') this.#socket.once(event, listener);
     return this;
   }

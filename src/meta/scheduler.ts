@@ -88,9 +88,14 @@ export class Scheduler {
     return new WorkTurns(this, owner);
   }
 
-  /** Whether work of the owner waits for its turn. False once the owner has been alone for 200 turns: nobody else waits. */
+  /** Whether the owner alone has had work for 200 turns: nobody waits for it. */
+  isAlone(owner: string): boolean {
+    return this.#turnsAlone >= loneTurns && this.#lastOwner === owner;
+  }
+
+  /** Whether work of the owner waits for its turn, and others wait for the owner. */
   holdsBack(owner: string): boolean {
-    return this.#waiting > 0 && this.#turnsAlone < loneTurns && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
+    return this.#waiting > 0 && !this.isAlone(owner) && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
   }
 
   /** Resolves in a turn of the owner, behind all work that it has begun. */

@@ -1,42 +1,135 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Arrivals } from './arrivals.ts';
+import { loneTurns } from '../../meta/scheduler.ts';
+import { handLoop, step } from '../../meta/testing/hand-loop.ts';
+import { Arrivals, maxOfUser } from './arrivals.ts';
 import { LoopTurns } from './loop-turns.ts';
 
-/** Adds requests by their names, and records in which order they begin. */
+/** Requests and reads are recorded by their names, in the order in which they begin. */
 function start() {
-  const arrivals = new Arrivals(new LoopTurns());
-  const begun: string[] = [];
-  const add = (connection: object, name: string) => arrivals.add(connection, () => void begun.push(name));
-  return { begun, add };
+  const loop = handLoop();
+  const { scheduler } = loop;
+  const arrivals = new Arrivals(scheduler, new LoopTurns());
+  const record = (name: string) => () => {
+    scheduler.turns(name.split(' ')[0] as string);
+    loop.log.push(name);
+  };
+  const untilIdle = async (inTurn: () => void = () => {}) => {
+    while (!loop.idle) {
+      await loop.turn();
+      inTurn();
+    }
+  };
+  return {
+    log: loop.log,
+    turn: () => loop.turn(),
+    untilIdle,
+    work: (user: string, name: string, steps: number) => loop.work(name, scheduler.turns(user), steps, step),
+    begin: (user: string, ...names: string[]) => {
+      for (const name of names) arrivals.begin(user, record(name));
+    },
+    holdBack: (user: string, name: string) => arrivals.holdBack(user, record(name)),
+  };
 }
 
-const many = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name}${i}`);
+const many = (user: string, count: number) => Array.from({ length: count }, (_, i) => `${user} ${i}`);
 
-it('the first 64 requests of a turn begin at once, all others in later turns', async () => {
-  const { begun, add } = start();
-  const names = many('a', 100);
-  const connection = {};
-  for (const name of names) add(connection, name);
-  expect(begun).toEqual(names.slice(0, 64));
-  await expect.poll(() => begun).toEqual(names);
+it('a few requests of each user begin at once in each turn of the event loop', async () => {
+  const { log, begin, turn } = start();
+  const expected: string[] = [];
+  for (const round of ['first', 'second']) {
+    for (const user of ['ann', 'bob', 'carol']) {
+      const names = many(`${user} ${round}`, maxOfUser);
+      begin(user, ...names);
+      expected.push(...names);
+    }
+    expect(log).toEqual(expected);
+    await turn();
+  }
 });
 
-it('the requests that wait begin one of each connection after the other', async () => {
-  const { begun, add } = start();
-  const [first, second, third] = [{}, {}, {}];
-  for (const name of many('a', 66)) add(first, name);
-  for (const name of many('b', 3)) add(second, name);
-  add(third, 'c0');
-  expect(begun).toHaveLength(64);
-  await expect.poll(() => begun.slice(64)).toEqual(['a64', 'b0', 'c0', 'a65', 'b1', 'b2']);
+it('the other requests of a burst begin in later turns, a few in each and in their order', async () => {
+  const { log, begin, untilIdle } = start();
+  const names = many('mallory', 10 * maxOfUser + 1);
+  begin('mallory', ...names);
+  expect(log).toHaveLength(maxOfUser);
+  let before = log.length;
+  await untilIdle(() => {
+    expect(log.length - before).toBeLessThanOrEqual(maxOfUser);
+    before = log.length;
+  });
+  expect(log).toEqual(names);
 });
 
-it('each turn of the event loop begins some at once', async () => {
-  const { begun, add } = start();
-  for (const name of many('a', 64)) add({}, name);
+it('a request does not wait for the burst of another user', async () => {
+  const { log, begin, turn, untilIdle } = start();
+  begin('mallory', ...many('mallory', 200));
+  for (let i = 0; i < 5; i++) await turn();
+  begin('ann', 'ann');
+  expect(log.at(-1)).toBe('ann');
+  await untilIdle();
+});
+
+it('requests wait for a turn of their user when many users begin some in the same turn', async () => {
+  const { log, begin, turn } = start();
+  for (let i = 0; i < 100; i++) begin(`user${i}`, `user${i}`);
+  const atOnce = log.length;
+  expect(atOnce).toBeLessThan(30);
   await turn();
+  expect(log.length).toBeGreaterThan(atOnce);
+});
+
+it('requests of a user begin behind those that arrived before them, also in a turn with room', async () => {
+  const { log, begin, turn, untilIdle } = start();
+  const names = many('mallory', 50);
+  begin('mallory', ...names.slice(0, 40));
   await turn();
-  for (const name of many('b', 65)) add({}, name);
-  expect(begun).toEqual([...many('a', 64), ...many('b', 64)]);
+  begin('mallory', ...names.slice(40));
+  await untilIdle();
+  expect(log).toEqual(names);
+});
+
+it('many requests of a user who has been alone begin at once', async () => {
+  const { log, begin, work, turn, untilIdle } = start();
+  const working = work('mallory', 'work', 20 * loneTurns);
+  for (let i = 0; i <= loneTurns; i++) await turn();
+  const before = log.length;
+  begin('mallory', ...many('mallory', 40));
+  expect(log.slice(before)).toEqual(many('mallory', 40));
+  await turn();
+  begin('ann', 'ann');
+  begin('mallory', 'mallory last');
+  expect(log.at(-1)).toBe('ann');
+  await untilIdle();
+  await working;
+});
+
+it('connections are read at once while no work of their user waits for its turn', async () => {
+  const { work, holdBack, untilIdle } = start();
+  expect(holdBack('ann', 'read')).toBe(false);
+  const listing = work('mallory', 'list', 30);
+  expect([holdBack('ann', 'read'), holdBack('mallory', 'read')]).toEqual([false, true]);
+  await untilIdle();
+  await listing;
+  expect(holdBack('mallory', 'read')).toBe(false);
+});
+
+it('connections are read behind the work that their user has begun, and before later work', async () => {
+  const { log, work, holdBack, untilIdle } = start();
+  const before = work('mallory', 'before', 30);
+  expect(holdBack('mallory', 'mallory read')).toBe(true);
+  const after = work('mallory', 'after', 30);
+  await untilIdle();
+  await Promise.all([before, after]);
+  const read = log.indexOf('mallory read');
+  expect([log.lastIndexOf('before') < read, read < log.indexOf('after')]).toEqual([true, true]);
+});
+
+it('a connection waits to be read after a few requests of its user in the same turn', async () => {
+  const { log, begin, holdBack, turn, untilIdle } = start();
+  begin('mallory', ...many('mallory', maxOfUser));
+  expect([holdBack('ann', 'ann'), holdBack('mallory', 'mallory read')]).toEqual([false, true]);
+  await untilIdle();
+  expect(log.at(-1)).toBe('mallory read');
+  await turn();
+  expect(holdBack('mallory', 'mallory read')).toBe(false);
 });

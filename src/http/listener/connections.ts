@@ -3,9 +3,9 @@ import { constants, type ServerHttp2Session } from 'node:http2';
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls';
 import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
 import type { Peer } from '../types.ts';
+import type { Arrivals } from './arrivals.ts';
 import { InputLimits } from './input-limits.ts';
 import type { LoopTurns } from './loop-turns.ts';
-import { NextReads } from './next-reads.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
 import { readingOf } from './reading.ts';
@@ -14,6 +14,8 @@ import { Rounds } from './rounds.ts';
 /** One accepted connection, of either protocol. */
 export interface Connection {
   readonly peer: Peer;
+  /** The name of the user of its last request; before it, its address. */
+  readonly user: string;
   /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
   readonly requests: readonly NodeRequest[];
   begin(request: NodeRequest): void;
@@ -52,6 +54,7 @@ export interface Connections {
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly loop: LoopTurns;
+  readonly arrivals: Arrivals;
   /** Is told of each connection that is ended because its client sends more than it may. */
   readonly exceeded: () => void;
   /** How long a connection may be idle (ms), and how long the client of one with requests may not answer. */
@@ -61,7 +64,6 @@ export interface ConnectionsOptions {
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock } = options;
   const rounds = new Rounds(clock);
-  const nextReads = new NextReads(scheduler);
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -77,7 +79,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, { ...options, rounds, nextReads });
+      const connection = createConnection(socket, session, { ...options, rounds });
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -106,16 +108,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** What all connections of a listener share. */
-interface SharedByConnections {
-  readonly rounds: Rounds;
-  readonly nextReads: NextReads;
-}
-
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, exceeded, rounds, nextReads, keepAliveMs }: ConnectionsOptions & SharedByConnections,
+  { clock, loop, arrivals, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
 ): Connection {
   // Not a set: V8 reallocates one that loses its only member, which would be at each request.
   const requests: NodeRequest[] = [];
@@ -126,16 +122,19 @@ function createConnection(
     ends.finish(left);
   };
   const reading = readingOf(socket);
+  const peer = peerOf(socket);
+  let user = peer.address;
   const end = (request: NodeRequest) => {
     const place = requests.indexOf(request);
     if (place < 0) return;
     requests.splice(place, 1);
     if (requests.length < mostPipelined) reading.release();
+    user = request.user ?? user;
     request.end();
     if (finishing) ends.finish(false);
     // A connection that has ended has nothing more to read.
     if (finishing || session !== undefined || requests.length > 0 || ends.ended()) return;
-    if (request.user !== undefined && nextReads.hold(request.user, () => reading.release())) reading.hold();
+    if (arrivals.holdBack(user, () => reading.release())) reading.hold();
   };
   let flooded = false;
   const exceed = () => {
@@ -149,7 +148,10 @@ function createConnection(
   };
   const input = new InputLimits({ pause: () => reading.pause(), exceed }, clock, loop);
   const connection: Connection = {
-    peer: peerOf(socket),
+    peer,
+    get user() {
+      return user;
+    },
     requests,
     begin(request) {
       requests.push(request);

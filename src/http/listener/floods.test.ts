@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
-import { setTimeout as sleep } from 'node:timers/promises';
+import https from 'node:https';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ByteString } from '../../meta/index.ts';
+import { type ByteString, scheduler } from '../../meta/index.ts';
 import { makeCertificates, realClock } from '../testing/fixture.ts';
 import { connectFrames, flags, frame, getRequest, preface, type } from '../testing/http2-frames.ts';
 import type { ApiRequest } from '../types.ts';
@@ -17,14 +18,16 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** A listener whose handler records what it is asked, and answers once the body is there. */
+/** A listener whose handler records what it is asked, and answers once the body is there. The header `x-user` names the user. */
 async function start(limits: Partial<ListenerLimits> = {}) {
   const asked: string[] = [];
   const handler = async (request: ApiRequest) => {
     asked.push(request.url);
     if (request.url === '/wait') await new Promise(() => {});
     if (request.url !== '/unread') await request.body(10_000_000);
-    return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'fine' as ByteString };
+    const user = request.headers['x-user'];
+    const turns = user === undefined ? undefined : scheduler.turns(user);
+    return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'fine' as ByteString, turns };
   };
   const log = { error: () => {} };
   const listener = await listen({
@@ -209,3 +212,44 @@ it('thousands of pipelined requests are answered in their order, some at a time'
   await closed;
   expect(asked).toEqual([...paths, '/last']);
 });
+
+it.each(['h2', 'http/1.1'])('a burst of one user delays no request of another, over %s', async (protocol) => {
+  const { listener, asked } = await start();
+  const { port } = listener;
+  const busy = protocol === 'h2' ? 1 : 100;
+  const clients = await Promise.all(
+    Array.from({ length: busy + 1 }, (_, i) => client(port, protocol, i < busy ? 'mallory' : 'ann')),
+  );
+  const other = clients.pop() as Client;
+  asked.length = 0;
+  const responses: Promise<unknown>[] = [];
+  for (let i = 0; i < 200; i++) responses.push((clients[i % busy] as Client)('/burst'));
+  while (asked.length === 0) await turn();
+  await other('/other');
+  expect(asked.indexOf('/other')).toBeLessThan(50);
+  await Promise.all(responses);
+  expect(asked).toHaveLength(201);
+});
+
+/** Sends a request and resolves with its response. */
+type Client = (path: string) => Promise<unknown>;
+
+/** A client with a connection of its own, which has sent a request and got the response. */
+async function client(port: number, protocol: string, user: string): Promise<Client> {
+  const headers = { 'x-user': user };
+  let send: Client;
+  if (protocol === 'h2') {
+    const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
+    open.push({ close: () => session.destroy() });
+    send = (path) => once(session.request({ ':path': path, ...headers }).resume(), 'close');
+  } else {
+    const agent = new https.Agent({ ca, keepAlive: true, maxSockets: 1 });
+    open.push({ close: () => agent.destroy() });
+    send = async (path) => {
+      const [response] = await once(https.get({ host: '127.0.0.1', port, path, headers, agent }), 'response');
+      await once(response.resume(), 'close');
+    };
+  }
+  await send('/first');
+  return send;
+}

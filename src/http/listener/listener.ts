@@ -82,15 +82,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { clock } = options;
   const loop = new LoopTurns();
   const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
+  const arrivals = new Arrivals(scheduler, loop);
   const connections = createConnections({
     clock,
     loop,
+    arrivals,
     exceeded: () => void counts.flooded++,
     keepAliveMs: limits.keepAliveMs,
   });
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
-  const arrivals = new Arrivals(loop);
   accept(server, { ...options, limits, connections, arrivals, bodies, counts });
   const front = options.assign === undefined ? server : frontOf(server, options.assign);
   if (options.port !== undefined) await bind(front, options.port, options.address);
@@ -279,7 +280,7 @@ function serve(
     log.error('failed to send a response', { method: request.method, error });
     breakOff(answer);
   };
-  arrivals.add(connection, () => {
+  arrivals.begin(connection.user, () => {
     // Its client has reset it, or the connection has ended.
     if (connection.ended || !connection.requests.includes(request)) return;
     try {

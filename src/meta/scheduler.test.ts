@@ -55,9 +55,10 @@ describe('the scheduler', () => {
     expect(loop.log.lastIndexOf('second')).toBeLessThan(loop.log.indexOf('third'));
   });
 
-  it('lets work of a user go behind the work that has begun before', async () => {
+  it('lets work of a user go behind all other work of the user, also what begins later', async () => {
     const loop = handLoop();
     const [first, second, third] = [1, 2, 3].map(() => loop.scheduler.turns('ann')) as [Turns, Turns, Turns];
+    third.goBehind?.();
     first.goBehind?.();
     const fourth = loop.scheduler.turns('ann');
     const order: string[] = [];
@@ -70,7 +71,7 @@ describe('the scheduler', () => {
     void waits('third', third);
     void waits('second', second);
     while (!loop.idle) await loop.turn();
-    expect(order).toEqual(['second', 'third', 'first', 'fourth']);
+    expect(order).toEqual(['second', 'fourth', 'third', 'first']);
   });
 
   it('lets new work wait behind what waits already', async () => {

@@ -18,7 +18,7 @@ export interface Turns {
   readonly over: boolean;
   /** Resolves when the work may go on. */
   next(): Promise<void>;
-  /** From now on the work of the same owner that has begun before this call goes first. */
+  /** From now on all work of the same owner goes first that has not gone behind, and of the rest what has done so before. */
   goBehind?(): void;
 }
 
@@ -98,9 +98,9 @@ export class Scheduler {
     return this.#waiting > 0 && !this.isAlone(owner) && (this.#owners.get(owner)?.waiting.length ?? 0) > 0;
   }
 
-  /** Resolves in a turn of the owner, behind all work that it has begun. */
+  /** Resolves in a turn of the owner, like work that goes behind now. */
   nextBehind(owner: string): Promise<void> {
-    return this.wait(owner, ages++);
+    return this.wait(owner, ageBehind());
   }
 
   /** Another owner than the last one has work. */
@@ -191,6 +191,9 @@ export class Scheduler {
 /** The number of pieces of work so far: the age of one that begins now. */
 let ages = 0;
 
+/** The age of work that goes behind now: later than that of all work that has not gone behind. */
+const ageBehind = (): number => 2 ** 52 + ages++;
+
 class WorkTurns implements Turns {
   readonly owner: string;
   readonly #scheduler: Scheduler;
@@ -210,7 +213,7 @@ class WorkTurns implements Turns {
   }
 
   goBehind(): void {
-    this.#age = ages++;
+    this.#age = ageBehind();
   }
 }
 

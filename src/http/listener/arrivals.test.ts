@@ -24,6 +24,12 @@ function start() {
     turn: () => loop.turn(),
     untilIdle,
     work: (user: string, name: string, steps: number) => loop.work(name, scheduler.turns(user), steps, step),
+    /** The same for a response that is ready. */
+    send: (user: string, name: string, steps: number) => {
+      const turns = scheduler.turns(user);
+      turns.goBehind?.();
+      return loop.work(name, turns, steps, step);
+    },
     begin: (user: string, ...names: string[]) => {
       for (const name of names) arrivals.begin(user, record(name));
     },
@@ -113,15 +119,16 @@ it('connections are read at once while no work of their user waits for its turn'
   expect(holdBack('mallory', 'read')).toBe(false);
 });
 
-it('connections are read behind the work that their user has begun, and before later work', async () => {
-  const { log, work, holdBack, untilIdle } = start();
-  const before = work('mallory', 'before', 30);
+it('connections are read behind the requests that their user has begun, and before later responses are sent', async () => {
+  const { log, work, send, holdBack, untilIdle } = start();
+  const working = [work('mallory', 'work', 30), send('mallory', 'before', 30)];
   expect(holdBack('mallory', 'mallory read')).toBe(true);
-  const after = work('mallory', 'after', 30);
+  working.push(send('mallory', 'after', 30));
   await untilIdle();
-  await Promise.all([before, after]);
+  await Promise.all(working);
   const read = log.indexOf('mallory read');
-  expect([log.lastIndexOf('before') < read, read < log.indexOf('after')]).toEqual([true, true]);
+  const first = ['work', 'before'].every((name) => log.lastIndexOf(name) < read);
+  expect([first, read < log.indexOf('after')]).toEqual([true, true]);
 });
 
 it('a connection waits to be read after a few requests of its user in the same turn', async () => {

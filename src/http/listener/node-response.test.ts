@@ -85,8 +85,16 @@ describe('the bytes of a chunk', () => {
       made++;
       return chunkedCoding(chunk);
     });
-    const text = (chunk: string) => Buffer.from(sent.of(chunk as ByteString)).toString('latin1');
+    const text = (chunk: string) => Buffer.from(sent.of(chunk as ByteString) ?? []).toString('latin1');
     const [first, again, other] = [text('caf\u00e9'), text('caf\u00e9'), text('tea')];
     expect([first, again, other, made]).toEqual(['4\r\ncaf\u00e9\r\n', '4\r\ncaf\u00e9\r\n', '3\r\ntea\r\n', 2]);
+  });
+
+  it('are made for the second that sends a long one', () => {
+    const sent = new SentBytes((chunk) => Buffer.from(chunk as ByteString, 'latin1'));
+    const long = (letter: string) => letter.repeat(10_000) as ByteString;
+    const [first, second, third] = [1, 2, 3].map(() => sent.of(long('a')));
+    expect([first, second?.length, third === second]).toEqual([undefined, 10_000, true]);
+    expect([sent.of(long('b')), sent.of(long('a'))]).toEqual([undefined, undefined]);
   });
 });

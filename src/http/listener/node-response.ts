@@ -179,7 +179,7 @@ const isShared = ({ length }: Chunk): boolean => length > 0 && length <= maxShar
 
 /** Writes to a sink. Calls `drained` when a connection that was written to directly can take more. */
 function writerOf(sink: Sink, drained: () => void): Write {
-  if ('rstCode' in sink) return (chunk) => writeChunk(sink, isShared(chunk) ? wholes.of(chunk) : chunk);
+  if ('rstCode' in sink) return (chunk) => writeChunk(sink, (isShared(chunk) ? wholes.of(chunk) : undefined) ?? chunk);
   if (!('chunkedEncoding' in sink)) return (chunk) => writeChunk(sink, chunk);
   const written = (error?: Error | null) => {
     if (error == null && sink.socket?.writableNeedDrain === false) drained();
@@ -193,8 +193,8 @@ function writerOf(sink: Sink, drained: () => void): Write {
     // headers that go with the first chunk.
     const isReady = socket?.writable === true && sink.writableLength === socket.writableLength;
     const isDirect = isReady && !mayHaveHeaders && sink.chunkedEncoding && isShared(chunk);
-    if (!isDirect) return writeChunk(sink, chunk);
-    return socket.write(chunks.of(chunk), written);
+    const bytes = isDirect ? chunks.of(chunk) : undefined;
+    return bytes === undefined || socket === null ? writeChunk(sink, chunk) : socket.write(bytes, written);
   };
 }
 

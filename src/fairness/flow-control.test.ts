@@ -53,11 +53,15 @@ const queuing = { limitResponse: { type: 'Queue', queuing: { queues: 2, handSize
 function makeFlowControl(seats = 10) {
   const clock = new VirtualClock();
   const observed: unknown[] = [];
+  const flows: string[] = [];
   const flowControl = new FlowControl({
     clock,
     seats,
     observer: {
-      flow: makeSeries,
+      flow: (schema, level) => {
+        flows.push(`${schema} in ${level}`);
+        return makeSeries();
+      },
       level: () => samples,
       kind: (...of) => ({ observe: (value, nanoseconds) => void observed.push([...of, value, nanoseconds]) }),
     },
@@ -73,7 +77,7 @@ function makeFlowControl(seats = 10) {
     return request;
   };
   const levelOf = (name: string) => flowControl.classify(of(name)).level.name;
-  return { clock, flowControl, enter, levelOf, observed };
+  return { clock, flowControl, enter, levelOf, observed, flows };
 }
 
 describe('flow control', () => {
@@ -94,6 +98,23 @@ describe('flow control', () => {
     expect(atOnce(dumpLevels(flowControl.levels))).toMatch(/^own, +0, +false, +true, +0, +1,/m);
     request.release();
     expect(flowControl.levels.map(({ name }) => name)).toEqual(['catch-all']);
+  });
+
+  it('finds the series of a schema once in each level, however often objects change', () => {
+    const { flowControl, levelOf, flows } = makeFlowControl();
+    for (const name of ['a', 'b', 'c']) {
+      flowControl.setSchema(name, { uid: name, spec: schemaTo('catch-all', name, 100) });
+      levelOf(name);
+    }
+    flowControl.setLevel('own', { uid: 'u', spec: limited(5) });
+    flowControl.setSchema('b', { uid: 'b', spec: schemaTo('own', 'b', 100) });
+    expect([levelOf('b'), levelOf('c')]).toEqual(['own', 'catch-all']);
+    expect(flows.filter((flow) => !flow.startsWith('catch-all'))).toEqual([
+      'a in catch-all',
+      'b in catch-all',
+      'c in catch-all',
+      'b in own',
+    ]);
   });
 
   it('lends seats of levels that need few to those that need more, and takes them back', () => {

@@ -44,7 +44,7 @@ export class FlowControl {
   readonly #configurations = new Map<string, LevelConfiguration>();
   readonly #levels = new Map<string, PriorityLevel>();
   #quiescing: readonly PriorityLevel[] = [];
-  readonly #assignments = new Map<string, Assignment>();
+  #assignments: ReadonlyMap<string, Assignment> = new Map();
   #classifier: Classifier = new Classifier([]);
   readonly #requests: { readonly [kind in RequestKind]: PhaseCounts };
   /** Whether objects have changed since the last classification. */
@@ -132,14 +132,19 @@ export class FlowControl {
     const schemas = new Map(this.#schemas);
     for (const [name, spec] of mandatory.schemas)
       if (!schemas.has(name)) schemas.set(name, compileSchema(name, '', spec));
-    this.#assignments.clear();
+    const assignments = new Map<string, Assignment>();
     for (const schema of schemas.values()) {
+      const { name } = schema;
       const level = this.#levels.get(schema.level);
       // A schema is skipped while its level does not exist.
       if (level === undefined || level.quiescing) continue;
-      this.#assignments.set(schema.name, { schema, level, series: observer.flow(schema.name, level.name) });
+      const known = this.#assignments.get(name);
+      // Finding its series takes longer than everything else.
+      const series = known?.level === level ? known.series : observer.flow(name, level.name);
+      assignments.set(name, { schema, level, series });
     }
-    this.#classifier = new Classifier([...this.#assignments.values()].map(({ schema }) => schema));
+    this.#assignments = assignments;
+    this.#classifier = new Classifier([...assignments.values()].map(({ schema }) => schema));
   }
 
   /** Updates the levels. A level whose object is deleted remains while it has requests. */

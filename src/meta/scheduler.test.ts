@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inTurns, loneSliceMs, loneTurns, serverTurns, sliceMs, type Turns } from './scheduler.ts';
+import { inTurns, loneSliceMs, loneTurns, maxAhead, serverTurns, sliceMs, type Turns } from './scheduler.ts';
 import { atOnce, type WaitingSteps } from './steps.ts';
 import { handLoop, step, stepsInSlice } from './testing/hand-loop.ts';
 
@@ -72,6 +72,24 @@ describe('the scheduler', () => {
     void waits('second', second);
     while (!loop.idle) await loop.turn();
     expect(order).toEqual(['second', 'fourth', 'third', 'first']);
+  });
+
+  it('gives work that has gone behind a turn after four turns of other work of the user', async () => {
+    const { scheduler, turn } = handLoop();
+    const log: string[] = [];
+    const goOn = async (name: string, turns: Turns, count: number) => {
+      for (let i = 0; i < count; i++) {
+        await turns.next();
+        log.push(name);
+      }
+    };
+    const [busy, behind] = [scheduler.turns('ann'), scheduler.turns('ann')];
+    behind.goBehind?.();
+    const all = [goOn('busy', busy, 6 * maxAhead), goOn('busy', busy, 6 * maxAhead), goOn('behind', behind, 5)];
+    while (log.length < 12 * maxAhead + 5) await turn();
+    await Promise.all(all);
+    const places = log.flatMap((name, i) => (name === 'behind' ? [i] : []));
+    expect(places).toEqual([1, 2, 3, 4, 5].map((nth) => nth * (maxAhead + 1) - 1));
   });
 
   it('lets new work wait behind what waits already', async () => {

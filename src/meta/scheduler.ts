@@ -18,7 +18,7 @@ export interface Turns {
   readonly over: boolean;
   /** Resolves when the work may go on. */
   next(): Promise<void>;
-  /** From now on all work of the same owner goes first that has not gone behind, and of the rest what has done so before. */
+  /** From now on the work goes behind all work of the same owner that has not gone behind, which gets four turns of five. */
   goBehind?(): void;
 }
 
@@ -39,6 +39,8 @@ interface Owner {
   since: number;
   /** Whether its work runs. */
   running: boolean;
+  /** How many turns in a row other work has had while work that has gone behind waits. */
+  ahead: number;
   /** Ordered by age. */
   readonly waiting: Waiting[];
 }
@@ -123,7 +125,7 @@ export class Scheduler {
     if (name !== this.#lastOwner) this.#note(name);
     let owner = this.#owners.get(name);
     if (owner === undefined) {
-      owner = { used: this.#used, since: 0, running: false, waiting: [] };
+      owner = { used: this.#used, since: 0, running: false, ahead: 0, waiting: [] };
       this.#owners.set(name, owner);
     } else if (owner.waiting.length === 0) owner.used = Math.max(owner.used, this.#used);
     this.#waiting++;
@@ -132,13 +134,7 @@ export class Scheduler {
     if (waiting.length === 0 && !owner.running) this.#addDue(owner);
     return new Promise((resume) => {
       // Work of the same age resumes in the order of its calls.
-      let place = 0;
-      for (let end = waiting.length; place < end; ) {
-        const middle = (place + end) >> 1;
-        if ((waiting[middle] as Waiting).age <= age) place = middle + 1;
-        else end = middle;
-      }
-      waiting.splice(place, 0, { age, resume });
+      waiting.splice(countUpTo(waiting, age), 0, { age, resume });
     });
   }
 
@@ -176,7 +172,7 @@ export class Scheduler {
     const began = this.#loop.now();
     this.#used = granted.used;
     this.#waiting--;
-    (granted.waiting.shift() as Waiting).resume();
+    takeNext(granted).resume();
     // The granted work runs first, with what it writes.
     this.#loop.settle(() => {
       const now = this.#loop.now();
@@ -191,8 +187,35 @@ export class Scheduler {
 /** The number of pieces of work so far: the age of one that begins now. */
 let ages = 0;
 
-/** The age of work that goes behind now: later than that of all work that has not gone behind. */
-const ageBehind = (): number => 2 ** 52 + ages++;
+/** Ages from this one on are of work that has gone behind. */
+const minAgeBehind = 2 ** 52;
+
+/** The age of work that goes behind now. */
+const ageBehind = (): number => minAgeBehind + ages++;
+
+/** After this number of turns of other work in a row, work that has gone behind gets one: it must not wait for ever. */
+export const maxAhead = 4;
+
+/** How much of the work, which is ordered by age, has at most this age. */
+function countUpTo(waiting: readonly Waiting[], age: number): number {
+  let place = 0;
+  for (let end = waiting.length; place < end; ) {
+    const middle = (place + end) >> 1;
+    if ((waiting[middle] as Waiting).age <= age) place = middle + 1;
+    else end = middle;
+  }
+  return place;
+}
+
+/** Takes the work of the owner that is next. */
+function takeNext(owner: Owner): Waiting {
+  const { waiting } = owner;
+  const place = countUpTo(waiting, minAgeBehind - 1);
+  const isAhead = place > 0 && (place === waiting.length || owner.ahead < maxAhead);
+  // Counted while work has gone behind and waits.
+  owner.ahead = isAhead && place < waiting.length ? owner.ahead + 1 : 0;
+  return (isAhead || place === 0 ? waiting.shift() : waiting.splice(place, 1)[0]) as Waiting;
+}
 
 class WorkTurns implements Turns {
   readonly owner: string;

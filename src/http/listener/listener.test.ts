@@ -3,7 +3,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ByteString, type Clock, inTurns, scheduler } from '../../meta/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from '../testing/fixture.ts';
@@ -111,13 +111,14 @@ const echo: Handler = async (request: ApiRequest): Promise<ApiResponse> => {
   return { status: 200, headers: text, body: `${request.method} ${request.url} by ${who}: ${body}` as ByteString };
 };
 
-it('reads the next request of a connection of HTTP/1.1 behind the work of its user', async () => {
+it('reads the next request of a connection of HTTP/1.1 in a turn of its user, and begins it in another', async () => {
   const turns = scheduler.turns('jane');
-  const served: string[] = [];
-  const { port } = await serve(async ({ url }) => {
+  const nextBehind = vi.spyOn(scheduler, 'nextBehind');
+  const turnsOfJane: number[] = [];
+  const { port } = await serve(async () => {
     // Jane is not alone.
     scheduler.turns('ann');
-    served.push(url);
+    turnsOfJane.push(nextBehind.mock.calls.filter(([user]) => user === 'jane').length);
     return { status: 200, headers: text, body: 'ok' as ByteString, turns };
   });
   let isBusy = true;
@@ -126,14 +127,11 @@ it('reads the next request of a connection of HTTP/1.1 behind the work of its us
   };
   const working = inTurns(work(), turns);
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
-  await get(port, '/first', { agent });
-  const second = get(port, '/second', { agent });
-  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-  expect(served).toEqual(['/first']);
+  for (const path of ['/first', '/second']) expect((await get(port, path, { agent })).status).toBe(200);
   isBusy = false;
-  expect((await second).status).toBe(200);
   await working;
   agent.destroy();
+  expect(turnsOfJane).toEqual([0, 2]);
 });
 
 it('sends every chunk of a streamed body, of text and of bytes, whether or not the first one is ready', async () => {

@@ -75,7 +75,8 @@ describe('the scheduler', () => {
   });
 
   it('gives work that has gone behind a turn after four turns of other work of the user', async () => {
-    const { scheduler, turn } = handLoop();
+    const loop = handLoop();
+    const { scheduler } = loop;
     const log: string[] = [];
     const goOn = async (name: string, turns: Turns, count: number) => {
       for (let i = 0; i < count; i++) {
@@ -86,7 +87,7 @@ describe('the scheduler', () => {
     const [busy, behind] = [scheduler.turns('ann'), scheduler.turns('ann')];
     behind.goBehind?.();
     const all = [goOn('busy', busy, 6 * maxAhead), goOn('busy', busy, 6 * maxAhead), goOn('behind', behind, 5)];
-    while (log.length < 12 * maxAhead + 5) await turn();
+    while (log.length < 12 * maxAhead + 5) await loop.turn();
     await Promise.all(all);
     const places = log.flatMap((name, i) => (name === 'behind' ? [i] : []));
     expect(places).toEqual([1, 2, 3, 4, 5].map((nth) => nth * (maxAhead + 1) - 1));

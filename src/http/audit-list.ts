@@ -36,7 +36,7 @@ export async function auditList(
   const pieces = representList(target, again, view);
   for (;;) {
     const { value, done } = pieces.next();
-    json += value;
+    json += value.join('');
     // A longer one is left out of the event.
     if (done === true || json.length > maxObject) break;
     if (turns.over) await turns.next();

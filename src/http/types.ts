@@ -45,6 +45,9 @@ export interface ApiRequest {
 
 export type Chunk = ByteString | Uint8Array;
 
+/** Gives a buffer for a chunk of a size (bytes); undefined: there is none of that size. */
+export type TakeBuffer = (size: number) => Buffer | undefined;
+
 export interface Trailers {
   /** The header `trailer`. */
   readonly announces: string;
@@ -55,8 +58,11 @@ export interface Trailers {
 export interface ApiResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | readonly string[] };
-  /** One chunk, or several: the next is requested when the previous one was read. Their bytes must not change. */
-  readonly body: Chunk | AsyncIterable<Chunk>;
+  /**
+   * One chunk, or several: the next is requested when the previous one was read. Their bytes must not change. Whoever passes
+   * a {@link TakeBuffer} to `next` may get a chunk in a buffer that it has given, which is then its own again.
+   */
+  readonly body: Chunk | AsyncIterable<Chunk, unknown, TakeBuffer | undefined>;
   /** The same body as gzip, where that is at hand and need not be made for this response, and its length (bytes). */
   readonly gzip?: { readonly body: AsyncIterable<Chunk>; readonly length: number };
   /** Header fields after the body, of which a client that cannot receive them is not told. */

@@ -4,16 +4,14 @@ export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver }
 export type { CachedObject } from '../cache/index.ts';
 export { consistentCache, largeBytes, largeEventBytes, waitForRevision } from './context.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './read/column.ts';
+export { type ListLayout, type ListPiece, listFields, representList } from './read/list-pieces.ts';
 export { readFlag, readWriteOptions, type WriteParameters } from './read/parameters.ts';
 export {
-  type ListLayout,
-  listFields,
   type Representation,
   readForRepresentation,
   readIncludeObject,
   representEvent,
   representEventInSteps,
-  representList,
   representObject,
 } from './read/representation.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';

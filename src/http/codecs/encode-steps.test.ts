@@ -1,20 +1,21 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ByteString, Turns } from '../../meta/index.ts';
-import type { Chunk } from '../types.ts';
+import type { Chunk, TakeBuffer } from '../types.ts';
 import { inPieces } from './encode-steps.ts';
 
 const open: Turns = { over: false, next: () => Promise.resolve() };
 
-/** Makes the pieces, the last of which it returns, and records which have been made. */
+/** Makes the pieces, of one text or none, the last of which it returns, and records which have been made. */
 function makes(...texts: readonly string[]) {
   const made: string[] = [];
   const pieces = (function* () {
     for (const [i, text] of texts.entries()) {
       made.push(text);
-      if (i === texts.length - 1) return text as ByteString;
-      yield text as ByteString;
+      const piece = text === '' ? [] : [text as ByteString];
+      if (i === texts.length - 1) return piece;
+      yield piece;
     }
-    return '' as ByteString;
+    return [];
   })();
   return { made, pieces };
 }
@@ -65,4 +66,44 @@ it('a body that is abandoned while it waits for its turn makes no further piece'
   turns.resume();
   expect(await waiting).toEqual({ done: true, value: undefined });
   expect(made).toEqual(['a']);
+});
+
+describe('with a buffer for each piece', () => {
+  /** The third piece is too small for a buffer. */
+  const texts = ['a'.repeat(20_000), 'ü'.repeat(30_000), 'b'];
+  const pieces = () =>
+    (function* () {
+      yield [texts[0], '{', texts[1]] as ByteString[];
+      yield ['}', texts[1]] as ByteString[];
+      return ['c', texts[2]] as ByteString[];
+    })();
+  const joined = [`${texts[0]}{${texts[1]}`, `}${texts[1]}`, 'cb\n'];
+
+  async function chunksWith(takeBuffer: TakeBuffer): Promise<Chunk[]> {
+    const body = (await inPieces(pieces(), '\n', open)) as AsyncIterableIterator<Chunk, unknown, TakeBuffer>;
+    const chunks: Chunk[] = [];
+    for (let next = await body.next(takeBuffer); next.done !== true; next = await body.next(takeBuffer)) {
+      chunks.push(next.value);
+    }
+    return chunks;
+  }
+
+  it('the texts of a piece are in the buffer, one after the other', async () => {
+    const sizes: number[] = [];
+    const buffers: Buffer[] = [];
+    const chunks = await chunksWith((size) => {
+      sizes.push(size);
+      const buffer = Buffer.alloc(64 * 1024, 'x');
+      buffers.push(buffer);
+      return buffer;
+    });
+    expect(sizes).toEqual([50_001, 30_001]);
+    expect(chunks.map((chunk) => typeof chunk)).toEqual(['object', 'object', 'string']);
+    expect(chunks.map((chunk) => Buffer.from(chunk as string, 'latin1').toString('latin1'))).toEqual(joined);
+    expect(buffers.map((buffer, i) => (chunks[i] as Buffer).buffer === buffer.buffer)).toEqual([true, true]);
+  });
+
+  it('a piece for which there is no buffer is a text', async () => {
+    expect(await chunksWith(() => undefined)).toEqual(joined);
+  });
 });

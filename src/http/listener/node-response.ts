@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { bufferOf, type Clock } from '../../meta/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
+import { type ChunkBuffer, giveBack, takeChunkBuffer } from './chunk-buffers.ts';
 import { chunkedCoding, maxSharedBytes, SentBytes } from './sent-bytes.ts';
 
 export interface WriteOptions {
@@ -101,7 +102,7 @@ export function send(sink: Sink, { body, waits }: ApiResponse, options: WriteOpt
 /** Writes chunk by chunk, waiting for the sink to drain, until the body or the sink ends. */
 function pump(
   sink: Sink,
-  body: AsyncIterable<Chunk>,
+  body: Exclude<ApiResponse['body'], Chunk>,
   cutOffLater: () => () => void,
   request: WriteOptions['request'],
 ): void {
@@ -110,6 +111,12 @@ function pump(
   let waiting = false;
   let begun = false;
   let cancelStall: (() => void) | undefined;
+  /** Has the chunk that comes next. */
+  let buffer: ChunkBuffer | undefined;
+  const takeBuffer = (size: number) => {
+    buffer = takeChunkBuffer(size);
+    return buffer?.room;
+  };
   const stop = () => {
     cancelStall?.();
     if (over) return;
@@ -121,7 +128,7 @@ function pump(
     breakOff(sink);
   };
   const next = () => {
-    iterator.next().then(take, fail);
+    iterator.next(takeBuffer).then(take, fail);
   };
   const drained = () => {
     cancelStall?.();
@@ -139,7 +146,9 @@ function pump(
       return;
     }
     begun = true;
-    if (write(result.value)) return next();
+    const goesOn = buffer === undefined ? write(result.value) : writeBuffer(sink, buffer, result.value.length);
+    buffer = undefined;
+    if (goesOn) return next();
     waiting = true;
     cancelStall = cutOffLater();
   };
@@ -168,6 +177,18 @@ function writeChunk(sink: Writable, chunk: Chunk): boolean {
   // Node writes the size, the chunk and the line feeds one by one, and TLS then copies them into one buffer.
   sink.chunkedEncoding = false;
   const goesOn = sink.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`, 'latin1');
+  sink.chunkedEncoding = true;
+  return goesOn;
+}
+
+/** Writes the chunk in a buffer, which is given back when it is sent. False when the sink has more than it should hold. */
+function writeBuffer(sink: Sink, buffer: ChunkBuffer, length: number): boolean {
+  const sent = (error?: Error | null) => {
+    if (error == null) giveBack(buffer);
+  };
+  if (!('chunkedEncoding' in sink && sink.chunkedEncoding)) return sink.write(buffer.room.subarray(0, length), sent);
+  sink.chunkedEncoding = false;
+  const goesOn = sink.write(buffer.chunked(length), sent);
   sink.chunkedEncoding = true;
   return goesOn;
 }

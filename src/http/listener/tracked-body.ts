@@ -1,5 +1,5 @@
 import type { Reservation } from '../limits.ts';
-import type { Chunk } from '../types.ts';
+import type { Chunk, TakeBuffer } from '../types.ts';
 
 /** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
 const minCountedBytes = 16 * 1024;
@@ -44,9 +44,9 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     };
   }
 
-  next(): Promise<IteratorResult<Chunk>> {
+  next(takeBuffer?: TakeBuffer): Promise<IteratorResult<Chunk>> {
     this.#releaseChunk();
-    return this.#inner.next().then(this.#take, this.#fail);
+    return this.#inner.next(takeBuffer).then(this.#take, this.#fail);
   }
 
   async return(): Promise<IteratorResult<Chunk>> {

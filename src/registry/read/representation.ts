@@ -1,10 +1,9 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { readOwnJson, stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
+import { stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
 import {
   type ApiObject,
   atOnce,
   type ByteString,
-  decodeText,
   encodeText,
   type JsonObject,
   type Names,
@@ -14,9 +13,8 @@ import {
 } from '../../meta/index.ts';
 import { largeBytes, largeEventBytes } from '../context.ts';
 import { fromStorageInSteps, isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
-import { headOf } from '../stored/format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
-import type { ObjectList, StreamEvent, Target } from '../types.ts';
+import type { StreamEvent, Target } from '../types.ts';
 import { agesAt, hasRow, type RowShape, rowOf } from './cells.ts';
 import type { Column } from './column.ts';
 
@@ -39,7 +37,7 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
 }
 
 /** The apiVersion of a Table or PartialObjectMetadata. */
-const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
+export const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
 
 /** An object that has been read for its representation. */
 interface ReadObject {
@@ -109,153 +107,13 @@ export function representObject(
   }
 }
 
-/**
- * The size of a piece of a list in bytes, the most rows of a table or metadata in it, and the most JSON parsed for these. V8
- * allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long. Until a piece is
- * written it is a tree of strings, ten for each row, which the garbage collector copies: larger pieces of rows take longer.
- */
-const pieceBytes = 112 * 1024;
-const pieceRows = 50;
-const parsedBytes = 256 * 1024;
-
-/** How a list is written around and between its items. */
-export interface ListLayout {
-  readonly head: ByteString;
-  /** Before the first item, and before every other one. */
-  readonly first: string;
-  readonly separator: string;
-  readonly tail: ByteString;
-  /** In place of `tail`, in a list without items. */
-  readonly emptyTail: ByteString;
-  /** Rewrites the JSON of an item; undefined: it is copied. */
-  readonly item?: (json: ByteString) => ByteString | Steps<ByteString>;
-}
-
-/**
- * A list in pieces, as JSON unless `layout` says otherwise. It yields all but the last one, which it returns. No piece takes
- * long to make, and an item that is written in steps gives an empty piece for each of them: a caller may pause between them.
- */
-export function* representList(
-  target: Target,
-  list: ObjectList,
-  representation: Representation,
-  layout: ListLayout = jsonLayout(listFields(target, list, representation)),
-): Generator<ByteString, ByteString> {
-  const { head, first, separator, tail, emptyTail, item } = layout;
-  const write = itemWriter(target, representation);
-  const piece = new Piece(head);
-  let items = 0;
-  for (const object of list.items) {
-    const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
-    const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
-    const json = write(object, read);
-    const text = item === undefined ? json : item(json);
-    const written = typeof text === 'string' ? text : yield* inEmptyPieces(text);
-    piece.add(items++ === 0 ? first : separator, written, representation.as === 'object' ? 0 : object.bytes.length);
-    if (piece.isFull) yield piece.take();
-  }
-  return (piece.take() + (items === 0 ? emptyTail : tail)) as ByteString;
-}
-
-/** The next piece of a list. The frame of a generator would hold a piece that it has yielded until it goes on. */
-class Piece {
-  #text: string;
-  #rows = 0;
-  #parsed = 0;
-
-  constructor(head: ByteString) {
-    this.#text = head;
-  }
-
-  /** `parsed`: the JSON that was parsed for a row (bytes); 0: none, the item is an object. */
-  add(separator: string, item: ByteString, parsed: number): void {
-    this.#text += separator + item;
-    if (parsed > 0) this.#rows++;
-    this.#parsed += parsed;
-  }
-
-  get isFull(): boolean {
-    return this.#text.length >= pieceBytes || this.#rows >= pieceRows || this.#parsed >= parsedBytes;
-  }
-
-  take(): ByteString {
-    const text = this.#text as ByteString;
-    this.#text = '';
-    this.#rows = 0;
-    this.#parsed = 0;
-    return text;
-  }
-}
-
-/** The result of all steps; each of them gives an empty piece. */
-function* inEmptyPieces<T>(steps: Steps<T>): Generator<ByteString, T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    yield '' as ByteString;
-  }
-}
-
-function jsonLayout(fields: JsonObject): ListLayout {
-  const tail = ']}' as ByteString;
-  const head = encodeText(stringifyJson(fields).slice(0, -tail.length));
-  return { head, first: '', separator: ',', tail, emptyTail: tail };
-}
-
-/** The fields of a list in wire order. The last one, `items` or the `rows` of a table, is empty. */
-export function listFields(target: Target, list: ObjectList, representation: Representation): JsonObject {
-  const { names, definition } = target.resource;
-  const token = list.continue();
-  const remaining = list.remaining();
-  const metadata = {
-    resourceVersion: String(list.revision),
-    ...(token === '' ? {} : { continue: token }),
-    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
-  };
-  if (representation.as === 'object') {
-    return { kind: `${definition.kind}List`, apiVersion: versionOf(target).apiVersion, metadata, items: [] };
-  }
-  const apiVersion = metaVersion(names, representation.version);
-  if (representation.as === 'metadata') return { kind: 'PartialObjectMetadataList', apiVersion, metadata, items: [] };
-  return { kind: 'Table', apiVersion, metadata, columnDefinitions: columnDefinitions(target), rows: [] };
-}
-
-const metadataMark = '"metadata":{';
-
-type WriteItem = (object: CachedObject, read: ReadObject | undefined) => ByteString;
-
-/** Returns what writes the items of a list, which have no kind and apiVersion of their own, or the rows of a table. */
-function itemWriter(target: Target, representation: Representation): WriteItem {
-  switch (representation.as) {
-    case 'object':
-      return objectWriter(target);
-    case 'metadata':
-      return partialWriter(target, representation.version);
-    case 'table':
-      return rowWriter(target, representation);
-  }
-}
+export type WriteItem = (object: CachedObject, read: ReadObject | undefined) => ByteString;
 
 /** Returns what writes objects as they are in the version of the request. */
-const jsonWriter = (target: Target): WriteItem =>
+export const jsonWriter = (target: Target): WriteItem =>
   isStorageVersion(target) ? ({ bytes }) => bytes : (object, read) => encodeConverted(target, object, read);
 
-function objectWriter(target: Target): WriteItem {
-  const { definition, format } = target.resource;
-  const write = jsonWriter(target);
-  // Items of custom resources keep kind and apiVersion.
-  if (definition.custom !== undefined) return write;
-  const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
-  const start = head.length - metadataMark.length;
-  return (object, read) => {
-    const text = write(object, read);
-    if (text.startsWith(head)) return `{${text.slice(start)}` as ByteString;
-    const { kind: _, apiVersion: __, ...rest } = readOwnJson(decodeText(text)) as JsonObject;
-    return encodeText(stringifyJson(rest));
-  };
-}
-
-function partialWriter(target: Target, version: string): WriteItem {
+export function partialWriter(target: Target, version: string): WriteItem {
   const { names, format } = target.resource;
   const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
   const projection = projectionOf(target);
@@ -289,7 +147,7 @@ function columnsOf(target: Target): readonly Column[] {
   return columns.length === 0 ? defaultColumns : columns;
 }
 
-const columnDefinitions = (target: Target): JsonObject[] =>
+export const columnDefinitions = (target: Target): JsonObject[] =>
   columnsOf(target).map(({ name, type, format = '', description = '', priority = 0 }) => ({
     name,
     type,
@@ -313,7 +171,10 @@ function shapeOf(target: Target): RowShape {
 }
 
 /** Returns what writes the rows of a table. */
-function rowWriter(target: Target, { version, includeObject, now }: Representation & { as: 'table' }): WriteItem {
+export function rowWriter(
+  target: Target,
+  { version, includeObject, now }: Representation & { as: 'table' },
+): WriteItem {
   const shape = shapeOf(target);
   const age = agesAt(now);
   const include: { readonly [name in IncludeObject]: WriteItem } = {

@@ -1,7 +1,6 @@
 import type { AdmissionPlugin } from '../../admission/index.ts';
 import {
   type ApiObject,
-  type ByteString,
   type Clock,
   decodeText,
   type Json,
@@ -32,6 +31,7 @@ import {
   allVerbs,
   type Change,
   createRegistry,
+  type ListPiece,
   type ReadOptions,
   type Registry,
   type RegistryOptions,
@@ -413,12 +413,12 @@ export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'str
 export const apply = (patch: Json): Change => ({ verb: 'patch', format: 'apply', patch });
 export const remove = (options: JsonObject = {}): Change => ({ verb: 'delete', options });
 
-/** All pieces of a list, of which the last one is returned. */
-export function allPieces(pieces: Iterator<ByteString, ByteString>): ByteString[] {
-  const all: ByteString[] = [];
+/** All pieces of a list, each joined, of which the last one is returned. */
+export function allPieces(pieces: Iterator<ListPiece, ListPiece>): string[] {
+  const all: string[] = [];
   for (;;) {
     const { value, done } = pieces.next();
-    all.push(value);
+    all.push(value.join(''));
     if (done === true) return all;
   }
 }

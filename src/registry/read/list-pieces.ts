@@ -1,0 +1,178 @@
+import { readOwnJson, stringifyJson } from '../../codec/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../../meta/index.ts';
+import { largeBytes } from '../context.ts';
+import { isStorageVersion, versionOf } from '../resource/target.ts';
+import { headOf } from '../stored/format.ts';
+import type { ObjectList, Target } from '../types.ts';
+import {
+  columnDefinitions,
+  jsonWriter,
+  metaVersion,
+  partialWriter,
+  type Representation,
+  readForRepresentation,
+  rowWriter,
+  type WriteItem,
+} from './representation.ts';
+
+/**
+ * The size of a piece of a list in bytes, the most rows of a table or metadata in it, and the most JSON parsed for these. V8
+ * allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long. Until a piece is
+ * written a row is a tree of ten strings, which the garbage collector copies: larger pieces of rows take longer.
+ */
+const pieceBytes = 112 * 1024;
+const pieceRows = 50;
+const parsedBytes = 256 * 1024;
+
+/** How a list is written around and between its items. */
+export interface ListLayout {
+  readonly head: ByteString;
+  /** Before the first item, and before every other one. */
+  readonly first: string;
+  readonly separator: string;
+  readonly tail: ByteString;
+  /** In place of `tail`, in a list without items. */
+  readonly emptyTail: ByteString;
+  /** Rewrites the JSON of an item; undefined: it is copied. */
+  readonly item?: (json: ByteString) => ByteString | Steps<ByteString>;
+}
+
+/** A piece of a list: texts that follow each other, which whoever sends them joins. */
+export type ListPiece = readonly ByteString[];
+
+/**
+ * A list in pieces, as JSON unless `layout` says otherwise. It yields all but the last one, which it returns. No piece takes
+ * long to make, and an item that is written in steps gives an empty piece for each of them: a caller may pause between them.
+ */
+export function* representList(
+  target: Target,
+  list: ObjectList,
+  representation: Representation,
+  layout: ListLayout = jsonLayout(listFields(target, list, representation)),
+): Generator<ListPiece, ListPiece> {
+  const { head, first, separator, tail, emptyTail, item } = layout;
+  const { prefix, rest } = itemWriter(target, representation);
+  const begin = (before: string) => (item === undefined ? before + prefix : before) as ByteString;
+  const [beforeFirst, beforeOther] = [begin(first), begin(separator)];
+  const piece = new PieceBuilder(head);
+  let items = 0;
+  for (const object of list.items) {
+    const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
+    const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
+    const json = rest(object, read);
+    const text = item === undefined ? json : item((prefix + json) as ByteString);
+    piece.add(items++ === 0 ? beforeFirst : beforeOther);
+    piece.add(typeof text === 'string' ? text : yield* inEmptyPieces(text));
+    if (representation.as !== 'object') piece.countRow(object.bytes.length);
+    if (piece.isFull) yield piece.take();
+  }
+  piece.add(items === 0 ? emptyTail : tail);
+  return piece.take();
+}
+
+/** The next piece of a list. The frame of a generator would hold a piece that it has yielded until it goes on. */
+class PieceBuilder {
+  #texts: ByteString[];
+  #size: number;
+  #rows = 0;
+  #parsed = 0;
+
+  constructor(head: ByteString) {
+    this.#texts = [head];
+    this.#size = head.length;
+  }
+
+  add(text: ByteString): void {
+    if (text === '') return;
+    this.#texts.push(text);
+    this.#size += text.length;
+  }
+
+  /** A row or the metadata of an object, for which JSON of this size (bytes) was parsed. */
+  countRow(parsed: number): void {
+    this.#rows++;
+    this.#parsed += parsed;
+  }
+
+  get isFull(): boolean {
+    return this.#size >= pieceBytes || this.#rows >= pieceRows || this.#parsed >= parsedBytes;
+  }
+
+  take(): ListPiece {
+    const texts = this.#texts;
+    this.#texts = [];
+    this.#size = 0;
+    this.#rows = 0;
+    this.#parsed = 0;
+    return texts;
+  }
+}
+
+/** The result of all steps; each of them gives an empty piece. */
+function* inEmptyPieces<T>(steps: Steps<T>): Generator<ListPiece, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield [];
+  }
+}
+
+function jsonLayout(fields: JsonObject): ListLayout {
+  const tail = ']}' as ByteString;
+  const head = encodeText(stringifyJson(fields).slice(0, -tail.length));
+  return { head, first: '', separator: ',', tail, emptyTail: tail };
+}
+
+/** The fields of a list in wire order. The last one, `items` or the `rows` of a table, is empty. */
+export function listFields(target: Target, list: ObjectList, representation: Representation): JsonObject {
+  const { names, definition } = target.resource;
+  const token = list.continue();
+  const remaining = list.remaining();
+  const metadata = {
+    resourceVersion: String(list.revision),
+    ...(token === '' ? {} : { continue: token }),
+    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+  };
+  if (representation.as === 'object') {
+    return { kind: `${definition.kind}List`, apiVersion: versionOf(target).apiVersion, metadata, items: [] };
+  }
+  const apiVersion = metaVersion(names, representation.version);
+  if (representation.as === 'metadata') return { kind: 'PartialObjectMetadataList', apiVersion, metadata, items: [] };
+  return { kind: 'Table', apiVersion, metadata, columnDefinitions: columnDefinitions(target), rows: [] };
+}
+
+/** Writes the items of a list, which have no kind and apiVersion of their own, or the rows of a table. */
+interface ItemWriter {
+  /** The start of every item: a text that is joined with it costs a copy of the item. */
+  readonly prefix: string;
+  readonly rest: WriteItem;
+}
+
+function itemWriter(target: Target, representation: Representation): ItemWriter {
+  switch (representation.as) {
+    case 'object':
+      return objectWriter(target);
+    case 'metadata':
+      return { prefix: '', rest: partialWriter(target, representation.version) };
+    case 'table':
+      return { prefix: '', rest: rowWriter(target, representation) };
+  }
+}
+
+const metadataMark = '"metadata":{';
+
+function objectWriter(target: Target): ItemWriter {
+  const { definition, format } = target.resource;
+  const write = jsonWriter(target);
+  // Items of custom resources keep kind and apiVersion.
+  if (definition.custom !== undefined) return { prefix: '', rest: write };
+  const head = isStorageVersion(target) ? format.head : headOf(definition.kind, versionOf(target).apiVersion);
+  const start = head.length - metadataMark.length;
+  const rest: WriteItem = (object, read) => {
+    const text = write(object, read);
+    if (text.startsWith(head)) return text.slice(start) as ByteString;
+    const { kind: _, apiVersion: __, ...others } = readOwnJson(decodeText(text)) as JsonObject;
+    return encodeText(stringifyJson(others)).slice(1) as ByteString;
+  };
+  return { prefix: '{', rest };
+}

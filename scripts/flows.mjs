@@ -1,6 +1,7 @@
 // node scripts/flows.mjs [--list]: which files and functions of src a request enters, once everything is warm.
-// Prints a table; with --list each function too. Counted by the precise coverage of V8, in process, over the memory
-// store, from a build in which each source file is a file of its own.
+// Prints a table; with --list each function too. The last columns count what shares the server between users: seats, and turns
+// of the event loop. Counted by the precise coverage of V8, in process, over the memory store, from a build in which each
+// source file is a file of its own.
 import { copyFileSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { join } from 'node:path';
@@ -61,7 +62,10 @@ const flows = [
   ['watch, one event', eventDelivered],
 ];
 const rounds = 5;
-console.log('| flow | files | functions |\n|---|---|---|');
+/** What shares seats and computing time between users. */
+const sharing = /^src\/(?:fairness\/|meta\/(?:scheduler|heap)\.ts)/;
+const filesOf = (/** @type {string[]} */ names) => new Set(names.map((name) => name.split(' ')[0])).size;
+console.log('| flow | files | functions | files without sharing | functions without sharing |\n|---|---|---|---|---|');
 for (const [flow, run] of flows) {
   for (let i = 0; i < 20; i++) await run(i);
   /** @type {Set<string>[]} */
@@ -69,8 +73,8 @@ for (const [flow, run] of flows) {
   for (let i = 0; i < rounds; i++) runs.push(await run(100 + i));
   // What only some runs entered belongs to a timer.
   const functions = [...(runs[0] ?? [])].filter((name) => runs.every((names) => names.has(name))).sort();
-  const files = new Set(functions.map((name) => name.split(' ')[0]));
-  console.log(`| ${flow} | ${files.size} | ${functions.length} |`);
+  const others = functions.filter((name) => !sharing.test(name));
+  console.log(`| ${flow} | ${filesOf(functions)} | ${functions.length} | ${filesOf(others)} | ${others.length} |`);
   if (options.list) console.log(functions.map((name) => `  ${name}`).join('\n'));
 }
 await server.close();

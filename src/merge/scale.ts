@@ -1,5 +1,5 @@
 import { atOnce, type Json } from '../meta/index.ts';
-import { difference, equalSets, has, isEmpty, setOf } from './field-set.ts';
+import { difference, has, isEmpty, setOf } from './field-set.ts';
 import { decodeManagedFields, encodeManagedFields, entryKey, type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldPath, type Path } from './path.ts';
 
@@ -46,7 +46,8 @@ export function toParentManagedFields(
   const path = replicas(apiVersion);
   const known = new Set(entries.map(entryKey));
   for (const { manager, operation, subresource, fields } of there) {
-    if (path === undefined || !equalSets(fields, setOf(scaleReplicas))) continue;
+    // It may own the replicas in the status too, which the scale has computed.
+    if (path === undefined || !has(fields, scaleReplicas)) continue;
     const entry: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
     const key = entryKey(entry);
     if (!known.has(key)) entries.push(entry);

@@ -167,6 +167,15 @@ describe('the scale subresource', () => {
     ]);
   });
 
+  it('gives the replicas to a manager that has sent a status too', () => {
+    const fields = { ...spec('replicas'), 'f:status': { 'f:replicas': {} } };
+    const after = [entry('sc', fields, { apiVersion: 'scale/v1', subresource: 'scale', time: 't9' })];
+    expect(toParentManagedFields(parent.slice(2), after, replicas, 'v1')).toEqual([
+      entry('sc', spec('replicas'), { subresource: 'scale' }),
+      entry('three', spec('text'), { time: 't3' }),
+    ]);
+  });
+
   it('changes nothing when the scale is unchanged', () => {
     const entries = parent.slice(0, 1);
     const there = toScaleManagedFields(entries, replicas, 'scale/v1');

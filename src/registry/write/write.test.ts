@@ -5,9 +5,21 @@ import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore, StoreError, type StoreErrorCode } from '../../store/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { delivered } from '../../store/testing/late-store.ts';
-import { bench, failure, how, json, merge, note, notes, remove, strategic, update } from '../testing/fixtures.ts';
+import {
+  apply,
+  bench,
+  failure,
+  how,
+  json,
+  merge,
+  note,
+  notes,
+  remove,
+  strategic,
+  update,
+} from '../testing/fixtures.ts';
 import { gadgets } from '../testing/gadgets.ts';
-import type { WriteOptions } from '../types.ts';
+import type { Change, WriteOptions } from '../types.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
 type PodTemplate = ApiObject & { template?: { spec?: { containers?: JsonObject[] } } };
@@ -397,18 +409,31 @@ describe('update', () => {
       500,
       'strconv.ParseUint: parsing "abc": invalid syntax',
     ],
-    [
-      'another creation time',
-      'one',
-      note('one', {}, { creationTimestamp: '2001-01-01T00:00:00Z' }),
-      422,
-      'ConfigMap "one" is invalid: metadata.creationTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
-    ],
   ];
   it.each(rejections)('rejects %s', async (_, name, body, code, message) => {
     const { create: make, change } = bench();
     await make('configmaps', note('one'));
     expect(await failure(change('configmaps', name, update(body)))).toMatchObject({ code, message });
+  });
+
+  it('ignores another creation time', async () => {
+    const { create: make, change } = bench();
+    const { metadata } = await make('configmaps', note('one'));
+    const { creationTimestamp } = metadata;
+    const other = { creationTimestamp: '2001-01-01T00:00:00Z' };
+    const operations = [{ op: 'replace', path: '/metadata/creationTimestamp', value: other.creationTimestamp }];
+    const applied = { ...note('one', { b: '3' }, other), apiVersion: 'v1', kind: 'ConfigMap' };
+    const changes: [sent: Change, options?: Partial<WriteOptions>][] = [
+      [update(note('one', { a: '0' }, other))],
+      [merge({ metadata: other, data: { a: '1' } })],
+      [strategic({ metadata: other, data: { a: '2' } })],
+      [apply(applied), { fieldManager: 'm' }],
+      [json(operations)],
+    ];
+    for (const [sent, options] of changes) {
+      const changed = await change('configmaps', 'one', sent, options);
+      expect(changed.metadata.creationTimestamp, JSON.stringify(sent)).toBe(creationTimestamp);
+    }
   });
 
   it('requires the resourceVersion where the kind does', async () => {

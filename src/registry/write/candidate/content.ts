@@ -35,7 +35,8 @@ export function* replacedCandidate(
     uid: metadata.uid || stored.uid,
     resourceVersion: stored.resourceVersion,
     generation: stored.generation,
-    creationTimestamp: metadata.creationTimestamp ?? stored.creationTimestamp,
+    // Another time is ignored, such as that of an object that was exported and created again.
+    creationTimestamp: stored.creationTimestamp ?? metadata.creationTimestamp,
     // A deletion cannot be undone.
     deletionTimestamp: stored.deletionTimestamp ?? metadata.deletionTimestamp,
     deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? stored.deletionGracePeriodSeconds,

@@ -127,6 +127,22 @@ describe('Priority', () => {
     expect(await write('high', true)).toBe(taken);
     expect(await write('normal', true)).toBeTypeOf('object');
   });
+
+  describe('a deletion of a class', () => {
+    const remove = (name: string, part: { dryRun?: boolean } = {}) => {
+      const request = { ...part, name, operation: 'DELETE', oldObject: old({ metadata: { name } }) } as const;
+      return outcome(priority(fakeInitializer(classes)), requestFor('priorityclasses.scheduling.k8s.io', {}, request));
+    };
+    const refused = 'this is a system priority class and cannot be deleted';
+    it.each(['system-cluster-critical', 'system-node-critical'])('is refused for %s', async (name) => {
+      expect(await remove(name)).toBe(refused);
+      expect(await remove(name, { dryRun: true })).toBe(refused);
+    });
+    // As in the reference server, a deletion of a collection, which names no object, takes the system classes too.
+    it.each(['high', 'system-other', ''])('is allowed for %j', async (name) => {
+      expect(await remove(name)).toBeTypeOf('object');
+    });
+  });
 });
 
 describe('RuntimeClass', () => {

@@ -19,10 +19,15 @@ export const systemPriorities = [
   },
 ] as const;
 
+const systemNames: ReadonlySet<string> = new Set(systemPriorities.map(({ name }) => name));
+
 type PodObject = ObjectOf<typeof Pod>;
 type PriorityClassObject = ObjectOf<typeof PriorityClass>;
 
-/** Sets the priority of a pod from its priority class or the global default; at most one class may be the default. */
+/**
+ * Sets the priority of a pod from its priority class or the global default; at most one class may be the default. The
+ * system classes cannot be deleted by name; as in the reference server, a deletion of a collection takes them too.
+ */
 export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   /** Of several defaults, the one with the lowest value. */
   const defaultClass = async (): Promise<PriorityClassObject | undefined> => {
@@ -40,12 +45,17 @@ export function priority({ names, objects }: Pick<PluginInitializer, 'names' | '
     return found;
   };
   const pods = on(['CREATE', 'UPDATE'], 'pods');
-  const priorityClasses = on(['CREATE', 'UPDATE'], `priorityclasses.scheduling.${names.domain}`);
+  const priorityClasses = on(['CREATE', 'UPDATE', 'DELETE'], `priorityclasses.scheduling.${names.domain}`);
   return {
     name: 'Priority',
     handles: (place) => pods(place) || priorityClasses(place),
     mutate: async (request) => {
-      if (request.resource.resource !== 'pods') return;
+      if (request.resource.resource !== 'pods') {
+        if (request.operation === 'DELETE' && systemNames.has(request.name)) {
+          throw forbidden(request, 'this is a system priority class and cannot be deleted');
+        }
+        return;
+      }
       const forPod = typedRequest(Pod, request);
       const { object: pod, oldObject } = forPod;
       if (pod === undefined) return;
@@ -53,7 +63,7 @@ export function priority({ names, objects }: Pick<PluginInitializer, 'names' | '
       else inheritPriority(pod, oldObject);
     },
     validate: async (request) => {
-      if (request.resource.resource === 'pods') return;
+      if (request.resource.resource === 'pods' || request.operation === 'DELETE') return;
       const { object, oldObject } = typedRequest(PriorityClass, request);
       if (object?.globalDefault !== true) return;
       const other = await defaultClass();

@@ -142,10 +142,25 @@ describe('rulesFor', () => {
   it('is incomplete if one authorizer cannot enumerate its rules', async () => {
     expect(await rules('system:masters')).toMatchObject({ incomplete: false });
     const nodes = nodeAuthorizer({ graph: new NodeGraph(), names, features: defaultFeatures });
-    expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, nodes]))).toMatchObject({
-      incomplete: true,
-      evaluationError: 'node authorizer does not support user rule resolution',
-    });
+    const withNodes = unionAuthorizer([alwaysAllowAuthorizer, nodes]);
+    const rulesOfUser = (name: string, group: string) => withNodes.rulesFor?.({ name, groups: [group] }, '');
+    for (const name of ['system:node:a', 'system:node:']) {
+      expect(await rulesOfUser(name, 'system:nodes')).toMatchObject({
+        incomplete: true,
+        evaluationError: 'node authorizer does not support user rule resolution',
+      });
+    }
+    // The mode has nothing to say about other users.
+    for (const [name, group] of [
+      ['jane', 'ops'],
+      ['system:node:a', 'ops'],
+      ['jane', 'system:nodes'],
+      ['jane', 'system:masters'],
+    ] as const) {
+      const found = await rulesOfUser(name, group);
+      expect(found).toMatchObject({ incomplete: false });
+      expect(found).not.toHaveProperty('evaluationError');
+    }
     const silent: Authorizer = () => ({ allowed: false, reason: '' });
     expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, silent]))).toEqual({
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],

@@ -1,12 +1,19 @@
-import { type Features, type Names, nodeOf, quote, type ResourcePlace } from '../../meta/index.ts';
+import { type Features, type Names, nodeOf, quote, type ResourcePlace, type User } from '../../meta/index.ts';
 import { bootstrapPolicy } from '../bootstrap-policy/policy.ts';
 import { compileRules, pathAction, resourceAction, rulesAllow, rulesOf } from '../rbac/rules.ts';
-import type { Attributes, Authorizer, Decision } from '../types.ts';
+import type { Attributes, Authorizer, Decision, Rules } from '../types.ts';
 import { noOpinion } from '../types.ts';
 import type { NodeGraph, OwnedResource, ReferencedResource } from './node-graph.ts';
 
 const allowed: Decision = { allowed: true, reason: '' };
 const because = (reason: string): Decision => ({ allowed: false, reason });
+
+const noRules: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+const unlistedRules: Rules = {
+  ...noRules,
+  incomplete: true,
+  evaluationError: 'node authorizer does not support user rule resolution',
+};
 
 /** Decides about a request of a node for a resource. */
 type Rule = (node: string, attributes: Attributes, place: ResourcePlace) => Decision;
@@ -36,12 +43,8 @@ export function nodeAuthorizer({ graph, names, features }: NodeAuthorizerOptions
     return rulesAllow(common, action) ? allowed : noOpinion;
   };
   return Object.assign(authorize, {
-    rulesFor: () => ({
-      resourceRules: [],
-      nonResourceRules: [],
-      incomplete: true,
-      evaluationError: 'node authorizer does not support user rule resolution',
-    }),
+    // What a node may do depends on its pods, so that its rules cannot be listed.
+    rulesFor: (user: User) => (nodeOf(user) === undefined ? noRules : unlistedRules),
   });
 }
 

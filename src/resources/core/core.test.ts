@@ -321,6 +321,26 @@ describe('persistent volumes', () => {
     });
     expect(status).toEqual({ phase: 'Pending', lastPhaseTransitionTime: '2024-01-02T03:04:05Z' });
   });
+  describe('the time of the last change of phase', () => {
+    const now = '2024-01-02T03:04:05Z';
+    const then = '2001-01-01T00:00:00Z';
+    const later = '2030-01-01T00:00:00Z';
+    const statusAfter = (sent: Fragment) => {
+      const old = created(persistentVolumes, volume({ hostPath: { path: '/x' } }));
+      old['status'] = { phase: 'Available', lastPhaseTransitionTime: then };
+      const { status } = replaced(persistentVolumes, old, { ...volume({}), status: sent }, 'status');
+      return (status as Fragment)['lastPhaseTransitionTime'];
+    };
+    test.each([
+      ['stays without a change', { phase: 'Available' }, then],
+      ['can be set without a change', { phase: 'Available', lastPhaseTransitionTime: later }, later],
+      ['is set by a change', { phase: 'Bound' }, now],
+      ['is set by a change that sends the old one', { phase: 'Bound', lastPhaseTransitionTime: then }, now],
+      ['can be sent with a change', { phase: 'Bound', lastPhaseTransitionTime: later }, later],
+    ])('%s', (_, sent, expected) => {
+      expect(statusAfter(sent)).toBe(expected);
+    });
+  });
   test('the source of a volume is immutable', () => {
     const found = onUpdate(
       persistentVolumes,

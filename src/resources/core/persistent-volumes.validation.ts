@@ -205,13 +205,15 @@ function withRenamedTermLabels(term: Term | undefined, old: Term, names: Names):
   };
 }
 
-/** Sets `lastPhaseTransitionTime` when the phase changes. */
+/** Sets `lastPhaseTransitionTime` when the phase changes; a write without it keeps the stored one. */
 export function setPhaseTransitionTime(
   status: PersistentVolumeStatus | undefined,
   old: PersistentVolumeStatus,
   now: number,
 ): void {
-  if (status === undefined || status.phase === old.phase) return;
-  const { lastPhaseTransitionTime: time } = status;
-  if (time === undefined || time === old.lastPhaseTransitionTime) status.lastPhaseTransitionTime = formatTime(now);
+  if (status === undefined) return;
+  const { lastPhaseTransitionTime: before } = old;
+  const time = status.lastPhaseTransitionTime ?? before;
+  if (status.phase !== old.phase && time === before) status.lastPhaseTransitionTime = formatTime(now);
+  else if (time !== undefined) status.lastPhaseTransitionTime = time;
 }

@@ -30,6 +30,13 @@ describe('horizontal pod autoscalers', () => {
       ['spec.scaleTargetRef.kind', 'Required', missing],
       ['spec.scaleTargetRef.name', 'Required', missing],
     ],
+    [
+      'no policies',
+      scaler({ behavior: { scaleUp: { policies: [] }, scaleDown: { policies: [] } } }),
+      ['spec.behavior.scaleDown.policies', 'Required', required('must specify at least one Policy')],
+      ['spec.behavior.scaleUp.policies', 'Required', required('must specify at least one Policy')],
+    ],
+    ['policies that are null', scaler({ behavior: { scaleUp: { policies: null }, scaleDown: { policies: null } } })],
     ['a ReplicationController', scaler({ scaleTargetRef: { kind: 'ReplicationController', name: 'r' } })],
     [
       'invalid names',

@@ -57,6 +57,10 @@ export const daemonSets = resource({
         spec.updateStrategy.rollingUpdate ??= {};
         spec.updateStrategy.rollingUpdate.maxUnavailable ??= 1;
         spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
+      } else if (spec.updateStrategy.rollingUpdate !== undefined) {
+        // The limits have no effect then, and are written all the same.
+        spec.updateStrategy.rollingUpdate.maxUnavailable ??= 0;
+        spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
       }
       spec.revisionHistoryLimit ??= 10;
       defaultTemplate(spec.template);

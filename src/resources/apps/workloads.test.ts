@@ -196,6 +196,15 @@ describe('daemon sets', () => {
       ],
     ],
     [
+      'an unknown strategy with an empty rolling update',
+      { updateStrategy: { type: 'Odd', rollingUpdate: {} } },
+      [
+        'NotSupported',
+        'spec.updateStrategy',
+        'Unsupported value: {"Type":"Odd","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":0}}: supported values: "RollingUpdate", "OnDelete"',
+      ],
+    ],
+    [
       'both surge and unavailable',
       { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
       ['Invalid', `${U}.maxSurge`, 'Invalid value: 1: may not be set when maxUnavailable is non-zero'],
@@ -215,6 +224,28 @@ describe('daemon sets', () => {
       ],
     ],
   ]);
+
+  const rollingUpdateOf = (updateStrategy: JsonObject) =>
+    (created(daemonSets, object({ updateStrategy })) as ApiObject & { spec: { updateStrategy: JsonObject } }).spec
+      .updateStrategy['rollingUpdate'];
+
+  test.each([
+    ['a rolling update', {}, { maxUnavailable: 1, maxSurge: 0 }],
+    ['a rolling update with a surge', { rollingUpdate: { maxSurge: 1 } }, { maxUnavailable: 1, maxSurge: 1 }],
+    ['another type', { type: 'OnDelete' }, undefined],
+    [
+      'another type with an empty rolling update',
+      { type: 'OnDelete', rollingUpdate: {} },
+      { maxUnavailable: 0, maxSurge: 0 },
+    ],
+    [
+      'another type with a surge',
+      { type: 'OnDelete', rollingUpdate: { maxSurge: 1 } },
+      { maxUnavailable: 0, maxSurge: 1 },
+    ],
+  ])('the limits of %s are set', (_, updateStrategy, limits) => {
+    expect(rollingUpdateOf(updateStrategy)).toEqual(limits);
+  });
 
   test('the template generation is set by the server', () => {
     const old = created(daemonSets, object({}));

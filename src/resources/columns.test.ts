@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import type { ResourceDefinition } from '../registry/index.ts';
 import { horizontalPodAutoscalers } from './autoscaling/horizontal-pod-autoscalers.ts';
+import { cronJobs } from './batch/cron-jobs.ts';
+import { podTemplates } from './core/pod-templates.ts';
 import { endpointSlices } from './discovery/endpoint-slices.ts';
 import { priorityLevelConfigurations } from './flowcontrol/priority-level-configurations.ts';
 import { ingresses } from './networking/ingresses.ts';
@@ -82,6 +84,12 @@ const rows: readonly (readonly [
     { Targets: 'cpu: 12%/80%' },
     { currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 12 } } }] },
   ],
+  [
+    'a cron job whose jobs have no selector of their own',
+    cronJobs,
+    { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { containers: [] } } } } } },
+    { Name: 'x', Selector: '<none>' },
+  ],
 ];
 
 const cases = rows.map(([title, kind, fragment, expected, status]) => ({ title, kind, fragment, expected, status }));
@@ -89,7 +97,12 @@ test.each(cases)('$title', ({ kind, fragment, expected, status }) => {
   expect(cells(kind, fragment, status === undefined ? {} : { status })).toMatchObject(expected);
 });
 
-test('CSI storage capacities have no age column', () => {
-  const found = cells(csiStorageCapacities, { storageClassName: 's', capacity: '1Gi' });
-  expect(found).toEqual({ Name: 'x', StorageClassName: 's', Capacity: '1Gi' });
+test('CSI storage capacities have the columns of a kind without own ones', () => {
+  expect(cells(csiStorageCapacities, { storageClassName: 's', capacity: '1Gi' })).toEqual({});
+});
+
+test('pod templates have no age column', () => {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const found = cells(podTemplates, { template });
+  expect(found).toEqual({ Name: 'x', Containers: 'c', Images: 'i', 'Pod Labels': 'a=b' });
 });

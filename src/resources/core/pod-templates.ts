@@ -2,7 +2,7 @@ import { PodTemplate } from '../../types/core-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
-import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
+import { containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 
 export const podTemplates = resource({
@@ -16,7 +16,6 @@ export const podTemplates = resource({
     ['Containers', ({ template }) => containerNames(template?.spec?.containers)],
     ['Images', ({ template }) => imageNames(template?.spec?.containers)],
     ['Pod Labels', ({ template }) => formatLabels(template?.metadata?.labels)],
-    age,
   ],
   strategy: {
     metadataChecks: [0, 1],

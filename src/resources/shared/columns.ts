@@ -38,13 +38,12 @@ export function formatLabels(labels: { [key: string]: string } | undefined): str
   return pairs.length === 0 ? '<none>' : pairs.sort().join(',');
 }
 
-/** A label selector in the form that queries use; `<none>` when it selects everything, '' when there is none. */
+/** A label selector in the form that queries use; `<none>` when it selects everything or there is none. */
 export function formatSelector(selector: Infer<typeof LabelSelector> | undefined): string {
-  if (selector === undefined) return '';
-  const parts = Object.entries(selector.matchLabels ?? {})
+  const parts = Object.entries(selector?.matchLabels ?? {})
     .map(([key, value]) => `${key}=${value}`)
     .sort();
-  for (const { key = '', operator, values = [] } of selector.matchExpressions ?? []) {
+  for (const { key = '', operator, values = [] } of selector?.matchExpressions ?? []) {
     if (operator === 'In') parts.push(`${key} in (${[...values].sort().join(',')})`);
     else if (operator === 'NotIn') parts.push(`${key} notin (${[...values].sort().join(',')})`);
     else if (operator === 'Exists') parts.push(key);

@@ -2,7 +2,6 @@ import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '..
 import type { ObjectOf } from '../../schema/index.ts';
 import { CSIStorageCapacity } from '../../types/storage-v1.ts';
 import { labelWarnings, nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
-import { name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, selector, unchanged } from '../shared/field-rules.ts';
 
@@ -12,11 +11,6 @@ export const csiStorageCapacities = resource({
   kind: 'CSIStorageCapacity',
   schema: CSIStorageCapacity,
   lifecycle: { introduced: '1.24' },
-  columns: [
-    name,
-    ['StorageClassName', ({ storageClassName = '' }) => storageClassName],
-    ['Capacity', ({ capacity }) => capacity ?? '<unset>'],
-  ],
   strategy: {
     unconditionalUpdate: false,
     validate: validateCapacity,

@@ -22,6 +22,7 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { podContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
@@ -100,7 +101,7 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
   metadata.annotations = Object.fromEntries(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
+function validateSpec({ metadata, spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
   const errors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   if (errors.length === 0) errors.push(...validateSelected(selector, template, 'spec.template'));
@@ -109,7 +110,7 @@ function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: Strate
   }
   return [
     ...errors,
-    ...validateWorkloadTemplate(template, 'spec.template', 'DaemonSet', context),
+    ...validateWorkloadTemplate(template, 'spec.template', 'DaemonSet', podContext({ metadata }, context)),
     ...validateStrategy(spec.updateStrategy ?? {}),
   ];
 }

@@ -11,6 +11,7 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { podContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
@@ -54,9 +55,10 @@ export const deployments = resource({
       // A change of the annotations also increments the generation.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
-    validate: ({ spec = {} }, context) => {
+    validate: ({ metadata, spec = {} }, context) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
-      const errors = [...validateWorkload(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
+      const rules = podContext({ metadata }, context);
+      const errors = [...validateWorkload(spec, 'ReplicaSet', rules), ...validateStrategy(spec.strategy ?? {})];
       if (deadline === undefined || deadline > minReadySeconds) return errors;
       const why = 'must be greater than minReadySeconds';
       return [...errors, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];

@@ -10,6 +10,7 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { podContext } from '../shared/field-rules.ts';
 
 export const replicaSets = resource({
   group: 'apps',
@@ -37,7 +38,8 @@ export const replicaSets = resource({
       spec.replicas ??= 1;
       defaultTemplate(spec.template);
     },
-    validate: ({ spec = {} }, context) => validateWorkload(spec, 'ReplicaSet', context),
+    validate: ({ metadata, spec = {} }, context) =>
+      validateWorkload(spec, 'ReplicaSet', podContext({ metadata }, context)),
     validateUpdate: (set, old, context) => {
       const { spec = {}, status = {} } = set;
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');

@@ -25,7 +25,7 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { byRule, eachOf, isNew } from '../shared/field-rules.ts';
+import { byRule, eachOf, isNew, podContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
@@ -135,7 +135,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
   else {
     errors.push(
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
-      ...validateTemplate(withClaims(spec), 'spec.template', context),
+      ...validateTemplate(withClaims(spec), 'spec.template', podContext({ metadata }, context)),
     );
   }
   return [...errors, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];

@@ -5,7 +5,7 @@ import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { byRule, isNew, type PodValidationContext } from '../shared/field-rules.ts';
+import { byRule, isNew, type PodValidationContext, podContext } from '../shared/field-rules.ts';
 import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 export const cronJobs = resource({
@@ -51,7 +51,7 @@ export const cronJobs = resource({
     validate: ({ metadata, spec = {} }, context) => [
       ...validateSchedule(spec),
       ...(isNew({ metadata }) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
-      ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', context),
+      ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', podContext({ metadata }, context)),
     ],
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
       ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),

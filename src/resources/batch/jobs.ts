@@ -17,7 +17,7 @@ import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { same, validateAgain, validateSelected } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import type { PodValidationContext } from '../shared/field-rules.ts';
+import { type PodValidationContext, podContext } from '../shared/field-rules.ts';
 import { validateJobStatus } from './jobs.status-validation.ts';
 import { validateJobUpdate } from './jobs.update-validation.ts';
 import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
@@ -70,7 +70,10 @@ export const jobs = resource({
     prepareCreate: ({ metadata, spec = {} }, { names }) => {
       if (spec.manualSelector !== true) generateSelector(metadata, spec, names);
     },
-    validate: (job, context) => [...validateNames(job, context.names), ...validateSpec(job.spec ?? {}, context)],
+    validate: (job, context) => [
+      ...validateNames(job, context.names),
+      ...validateSpec(job.spec ?? {}, podContext(job, context)),
+    ],
     validateUpdate: (job, { spec: old = {}, status: oldStatus = {} }, context) => {
       const { spec = {}, status = {} } = job;
       return same(status, oldStatus)

@@ -4,6 +4,7 @@ import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import { containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { podContext } from '../shared/field-rules.ts';
 
 export const podTemplates = resource({
   group: '',
@@ -22,7 +23,8 @@ export const podTemplates = resource({
     returnsDeleted: true,
     generation: true,
     defaults: ({ template }) => defaultTemplate(template),
-    validate: ({ template = {} }, context) => validateTemplate(template, 'template', context),
+    validate: ({ metadata, template = {} }, context) =>
+      validateTemplate(template, 'template', podContext({ metadata }, context)),
     warnings: ({ metadata, template = {} }, old, { names }) =>
       old?.metadata.generation === metadata.generation ? [] : templateWarnings(template, 'template', names),
   },

@@ -11,7 +11,7 @@ import { same } from '../pod-template/workloads.validation.ts';
 import { evictPod } from '../policy/pod-eviction.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { isNew } from '../shared/field-rules.ts';
+import { isNew, podContext } from '../shared/field-rules.ts';
 import type { PodObject } from './pod-object.ts';
 import { bindPod } from './pods.binding.ts';
 import { podStatus, readinessGates, readyCount, restarts } from './pods.columns.ts';
@@ -126,7 +126,7 @@ export const pods = resource({
       keepObservedGenerations(pod.status ?? {}, old.status ?? {});
     },
     validate: ({ metadata, spec = {} }, context) => [
-      ...validatePod(metadata, spec, context),
+      ...validatePod(metadata, spec, podContext({ metadata }, context)),
       ...(isNew({ metadata }) ? validateNewPod(metadata, spec, context.names) : []),
     ],
     validateUpdate: (pod, old, { names }) => [

@@ -13,7 +13,7 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { nonNegative } from '../shared/field-rules.ts';
+import { nonNegative, podContext } from '../shared/field-rules.ts';
 
 export const replicationControllers = resource({
   group: '',
@@ -57,7 +57,10 @@ export const replicationControllers = resource({
 
 const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
 
-function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, context: StrategyContext): FieldError[] {
+function validateSpec(
+  { metadata, spec = {} }: ObjectOf<typeof ReplicationController>,
+  context: StrategyContext,
+): FieldError[] {
   const { selector = {}, template, replicas = 0, minReadySeconds = 0 } = spec;
   const selects = Object.keys(selector).length > 0;
   const errors = nonNegative('spec.minReadySeconds', minReadySeconds);
@@ -65,5 +68,6 @@ function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, con
   errors.push(...nonNegative('spec.replicas', replicas));
   if (template === undefined || template === null) return [...errors, fieldError.required('spec.template')];
   if (selects) errors.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
-  return [...errors, ...validateWorkloadTemplate(template, 'spec.template', 'ReplicationController', context)];
+  const rules = podContext({ metadata }, context);
+  return [...errors, ...validateWorkloadTemplate(template, 'spec.template', 'ReplicationController', rules)];
 }

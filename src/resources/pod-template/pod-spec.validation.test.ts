@@ -1,8 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../meta/index.ts';
+import type { ApiObject, Json, JsonObject } from '../../meta/index.ts';
+import { daemonSets } from '../apps/daemon-sets.ts';
+import { deployments } from '../apps/deployments.ts';
+import { replicaSets } from '../apps/replica-sets.ts';
+import { statefulSets } from '../apps/stateful-sets.ts';
+import { cronJobs } from '../batch/cron-jobs.ts';
+import { jobs } from '../batch/jobs.ts';
 import { podTemplates } from '../core/pod-templates.ts';
 import { pods } from '../core/pods.ts';
-import { created, type ReportedError, validateOnCreate, warningsOnCreate, wording } from './testing/validate.ts';
+import { replicationControllers } from '../core/replication-controllers.ts';
+import {
+  created,
+  type ReportedError,
+  validateOnCreate,
+  validateOnUpdate,
+  warningsOnCreate,
+  wording,
+} from './testing/validate.ts';
 
 // Fields and texts are those of the reference server.
 type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
@@ -432,6 +446,16 @@ describe('host namespaces and sysctls', () => {
         'NotSupported',
         'spec.securityContext.fsGroupChangePolicy',
         'Unsupported value: "X": supported values: "Always", "OnRootMismatch"',
+      ],
+    ],
+    ['a supported seLinuxChangePolicy', { securityContext: { seLinuxChangePolicy: 'Recursive' } }],
+    [
+      'a seLinuxChangePolicy of a later release',
+      { securityContext: { seLinuxChangePolicy: 'MountOption' } },
+      [
+        'NotSupported',
+        'spec.securityContext.seLinuxChangePolicy',
+        'Unsupported value: "MountOption": supported values: "Recursive"',
       ],
     ],
     [
@@ -930,5 +954,38 @@ describe('AppArmor profiles by annotation', () => {
     };
     expect(made?.securityContext?.['appArmorProfile'] ?? null).toEqual(field);
     expect(warningsOnCreate(pods, pod)).toEqual(warnings);
+  });
+});
+
+describe('a policy that new objects may not have', () => {
+  const spec = { containers, securityContext: { seLinuxChangePolicy: 'MountOption' } };
+  const template = { metadata: { labels: { a: 'b' } }, spec };
+  const selector = { matchLabels: { a: 'b' } };
+  const ofJob = { template: { ...template, spec: { ...spec, restartPolicy: 'Never' } } };
+  test.each([
+    ['pods', pods, { spec }, 'spec'],
+    ['pod templates', podTemplates, { template }, 'template.spec'],
+    ['replication controllers', replicationControllers, { spec: { template } }, 'spec.template.spec'],
+    ['replica sets', replicaSets, { spec: { selector, template } }, 'spec.template.spec'],
+    ['deployments', deployments, { spec: { selector, template } }, 'spec.template.spec'],
+    ['daemon sets', daemonSets, { spec: { selector, template } }, 'spec.template.spec'],
+    ['stateful sets', statefulSets, { spec: { selector, template } }, 'spec.template.spec'],
+    ['jobs', jobs, { spec: ofJob }, 'spec.template.spec'],
+    [
+      'cron jobs',
+      cronJobs,
+      { spec: { schedule: '* * * * *', jobTemplate: { spec: ofJob } } },
+      'spec.jobTemplate.spec.template.spec',
+    ],
+  ])('is refused in %s, and tolerated in stored ones', (_, kind, object, path) => {
+    expect(validateOnCreate(kind, object)).toEqual([
+      [
+        'NotSupported',
+        `${path}.securityContext.seLinuxChangePolicy`,
+        'Unsupported value: "MountOption": supported values: "Recursive"',
+      ],
+    ]);
+    const annotate = ({ metadata }: ApiObject) => Object.assign(metadata, { annotations: { x: 'y' } });
+    expect(validateOnUpdate(kind, object, annotate)).toEqual([]);
   });
 });

@@ -44,7 +44,7 @@ function validatePodSpec(spec: PodSpec, path: string, context: PodSpecContext): 
     ...validatePodResources(spec, claims, `${path}.resources`, context.names),
     ...validateHostPorts(spec, context.pod !== undefined, path),
     ...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`),
-    ...validatePodSecurity(spec, `${path}.securityContext`),
+    ...validatePodSecurity(spec, `${path}.securityContext`, context),
     ...validateAffinity(spec.affinity, `${path}.affinity`),
     ...validateDns(spec, `${path}.dnsConfig`),
     ...validateReadinessGates(spec.readinessGates, `${path}.readinessGates`),

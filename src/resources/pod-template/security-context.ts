@@ -53,10 +53,16 @@ export function validateContainerSecurity(
 
 const groupPolicies = ['Merge', 'Strict'];
 const fsGroupPolicies = ['Always', 'OnRootMismatch'];
+/** `MountOption` needs the feature SELinuxMount, which is not on; stored objects may have it from a server that has it. */
+const newSeLinuxPolicies = ['Recursive'];
 const seLinuxPolicies = ['MountOption', 'Recursive'];
 
 /** Validates `securityContext` of a pod. */
-export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
+export function validatePodSecurity(
+  spec: PodSpec,
+  path: string,
+  { creates = false }: Pick<PodValidationContext, 'creates'>,
+): FieldError[] {
   const context = spec.securityContext;
   if (context === undefined) return [];
   const { fsGroupChangePolicy: fsGroups, supplementalGroupsPolicy: groups, seLinuxChangePolicy: seLinux } = context;
@@ -75,7 +81,9 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
     ...validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(context.appArmorProfile, `${path}.appArmorProfile`),
     ...(groups === undefined ? [] : oneOf(`${path}.supplementalGroupsPolicy`, groups, groupPolicies)),
-    ...(seLinux === undefined ? [] : oneOf(`${path}.seLinuxChangePolicy`, seLinux, seLinuxPolicies)),
+    ...(seLinux === undefined
+      ? []
+      : oneOf(`${path}.seLinuxChangePolicy`, seLinux, creates ? newSeLinuxPolicies : seLinuxPolicies)),
   ];
 }
 

@@ -16,7 +16,10 @@ import {
 import type { StrategyContext } from '../../registry/index.ts';
 
 /** What the validation of pods and pod templates depends on besides the object. */
-export type PodValidationContext = Pick<StrategyContext, 'names' | 'allowPrivileged'>;
+export interface PodValidationContext extends Pick<StrategyContext, 'names' | 'allowPrivileged'> {
+  /** The object is being created: values are refused that are tolerated in stored objects only. */
+  readonly creates?: boolean;
+}
 
 /** What the validation of a pod spec depends on besides the spec. */
 export interface PodSpecContext extends PodValidationContext {
@@ -81,6 +84,12 @@ export const eachOf = <T>(
 
 /** Whether an object is being created: it has no resourceVersion yet. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
+
+/** The context of the validation of a pod, or of an object with a pod template. */
+export const podContext = (object: { metadata: ObjectMeta }, context: PodValidationContext): PodValidationContext => ({
+  ...context,
+  creates: isNew(object),
+});
 
 /** Requires that `name` and `generateName`, where set, equal a name that follows from the spec. */
 export const validateNamed = ({ name, generateName }: ObjectMeta, desired: string, why: string): FieldError[] =>

@@ -133,25 +133,33 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
   }
   if (broken.length > 0) errors.push(fieldError.invalid('spec.selector', selector, ''));
   else {
+    const template = withClaims(spec);
     errors.push(
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
-      ...validateTemplate(withClaims(spec), 'spec.template', podContext({ metadata }, context)),
+      ...requireClaimNames(spec, template),
+      ...validateTemplate(template, 'spec.template', podContext({ metadata }, context)),
     );
   }
   return [...errors, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
 }
 
-/** The pod template with a volume for each volume claim template. */
+/** The pod template with a volume for each name of a volume claim template. */
 function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
-  const names = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
+  const names = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ''));
   const { volumes = [] } = template.spec ?? {};
-  if (names.length === 0) return template;
-  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  const replaced = new Set(names);
+  if (names.size === 0) return template;
+  const claims = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   return {
     ...template,
-    spec: { ...template.spec, volumes: [...volumes.filter(({ name = '' }) => !replaced.has(name)), ...claims] },
+    spec: { ...template.spec, volumes: [...volumes.filter(({ name = '' }) => !names.has(name)), ...claims] },
   };
+}
+
+/** Requires a name of each claim template: it is reported for its volume in `template`. */
+function requireClaimNames({ volumeClaimTemplates = [] }: StatefulSetSpec, template: PodTemplateSpec): FieldError[] {
+  if (volumeClaimTemplates.every(({ metadata }) => (metadata?.name ?? '') !== '')) return [];
+  const at = `spec.template.spec.volumes[${template.spec?.volumes?.findIndex(({ name }) => name === '')}]`;
+  return [fieldError.required(`${at}.persistentVolumeClaim.claimName`), fieldError.required(`${at}.name`)];
 }
 
 /** Validates the update strategy. */

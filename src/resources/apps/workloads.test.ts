@@ -271,6 +271,7 @@ describe('daemon sets', () => {
 });
 
 describe('stateful sets', () => {
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
   const U = 'spec.updateStrategy';
   check(statefulSets, [
     ['valid', { serviceName: 's' }],
@@ -321,6 +322,30 @@ describe('stateful sets', () => {
       'an invalid service name',
       { serviceName: 'S' },
       ['Invalid', 'spec.serviceName', `Invalid value: "S": ${wording.label}`],
+    ],
+    [
+      'a claim template without a name',
+      { volumeClaimTemplates: [{ spec: claim }] },
+      ['Required', 'spec.template.spec.volumes[0].persistentVolumeClaim.claimName', 'Required value'],
+      ['Required', 'spec.template.spec.volumes[0].name', 'Required value'],
+    ],
+    [
+      'a claim template without a name after volumes',
+      {
+        template: { ...template, spec: { ...pod, volumes: [{ name: 'u' }, { name: 'v' }] } },
+        volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: claim }, { spec: claim }],
+      },
+      ['Required', 'spec.template.spec.volumes[2].persistentVolumeClaim.claimName', 'Required value'],
+      ['Required', 'spec.template.spec.volumes[2].name', 'Required value'],
+    ],
+    [
+      'claim templates with the same name',
+      {
+        volumeClaimTemplates: [
+          { metadata: { name: 'v' }, spec: claim },
+          { metadata: { name: 'v' }, spec: claim },
+        ],
+      },
     ],
     [
       'a negative ordinal',

@@ -10,6 +10,7 @@ import {
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { DaemonSet, DaemonSetUpdateStrategy } from '../../types/apps-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import {
@@ -66,8 +67,12 @@ export const daemonSets = resource({
       spec.revisionHistoryLimit ??= 10;
       defaultTemplate(spec.template);
     },
-    prepareCreate: ({ metadata }) => countTemplates(metadata, Math.max(templatesOf(metadata), 1)),
+    prepareCreate: ({ metadata, spec }) => {
+      dropVolumes(spec?.template?.spec);
+      countTemplates(metadata, Math.max(templatesOf(metadata), 1));
+    },
     prepareUpdate: ({ metadata, spec }, old) => {
+      dropVolumes(spec?.template?.spec);
       const before = templatesOf(old.metadata);
       countTemplates(metadata, same(spec?.template, old.spec?.template) ? before : before + 1);
     },

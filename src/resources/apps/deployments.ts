@@ -1,6 +1,7 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { Deployment, DeploymentStrategy } from '../../types/apps-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -51,7 +52,9 @@ export const deployments = resource({
       spec.progressDeadlineSeconds ??= 600;
       defaultTemplate(spec.template);
     },
-    prepareUpdate: ({ metadata }, { metadata: before }) => {
+    prepareCreate: ({ spec }) => dropVolumes(spec?.template?.spec),
+    prepareUpdate: ({ metadata, spec }, { metadata: before }) => {
+      dropVolumes(spec?.template?.spec);
       // A change of the annotations also increments the generation.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },

@@ -1,5 +1,6 @@
 import { immutable } from '../../meta/index.ts';
 import { ReplicaSet } from '../../types/apps-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -38,6 +39,8 @@ export const replicaSets = resource({
       spec.replicas ??= 1;
       defaultTemplate(spec.template);
     },
+    prepareCreate: ({ spec }) => dropVolumes(spec?.template?.spec),
+    prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: ({ metadata, spec = {} }, context) =>
       validateWorkload(spec, 'ReplicaSet', podContext({ metadata }, context)),
     validateUpdate: (set, old, context) => {

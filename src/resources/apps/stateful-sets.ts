@@ -9,6 +9,7 @@ import {
   StatefulSetUpdateStrategy,
 } from '../../types/apps-v1.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
@@ -50,6 +51,8 @@ export const statefulSets = resource({
     generation: true,
     nameRule: dns1123Label,
     defaults: ({ spec = {} }) => setDefaults(spec),
+    prepareCreate: ({ spec }) => dropVolumes(spec?.template?.spec),
+    prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: validateSpec,
     validateUpdate: ({ spec = {}, status = {} }, old) => {
       const errors: FieldError[] = [];

@@ -2,6 +2,7 @@ import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.
 import { AgeCell } from '../../registry/index.ts';
 import { parseSchedule, timeZoneErrors } from '../../rules/index.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
@@ -48,6 +49,8 @@ export const cronJobs = resource({
       defaultPatterns(spec.jobTemplate?.spec ?? {});
       defaultTemplate(spec.jobTemplate?.spec?.template);
     },
+    prepareCreate: ({ spec }) => dropVolumes(spec?.jobTemplate?.spec?.template?.spec),
+    prepareUpdate: ({ spec }) => dropVolumes(spec?.jobTemplate?.spec?.template?.spec),
     validate: ({ metadata, spec = {} }, context) => [
       ...validateSchedule(spec),
       ...(isNew({ metadata }) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),

@@ -13,6 +13,7 @@ import {
 import { AgeCell } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Job, type JobSpec } from '../../types/batch-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { same, validateAgain, validateSelected } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
@@ -68,8 +69,10 @@ export const jobs = resource({
       inheritLabels(metadata, spec);
     },
     prepareCreate: ({ metadata, spec = {} }, { names }) => {
+      dropVolumes(spec.template?.spec);
       if (spec.manualSelector !== true) generateSelector(metadata, spec, names);
     },
+    prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: (job, context) => [
       ...validateNames(job, context.names),
       ...validateSpec(job.spec ?? {}, podContext(job, context)),

@@ -1,4 +1,5 @@
 import { PodTemplate } from '../../types/core-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
@@ -23,6 +24,8 @@ export const podTemplates = resource({
     returnsDeleted: true,
     generation: true,
     defaults: ({ template }) => defaultTemplate(template),
+    prepareCreate: ({ template }) => dropVolumes(template?.spec),
+    prepareUpdate: ({ template }) => dropVolumes(template?.spec),
     validate: ({ metadata, template = {} }, context) =>
       validateTemplate(template, 'template', podContext({ metadata }, context)),
     warnings: ({ metadata, template = {} }, old, { names }) =>

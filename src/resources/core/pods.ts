@@ -4,6 +4,7 @@ import { Binding, Pod, type PodSpec, type PodStatus } from '../../types/core-v1.
 import { Eviction } from '../../types/policy-v1.ts';
 import { completeSelectors } from '../pod-template/affinity.ts';
 import { adoptProfiles } from '../pod-template/app-armor.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultPod, mirrorServiceAccount } from '../pod-template/pod-spec.defaults.ts';
 import { validateNewPod, validatePod } from '../pod-template/pod-spec.validation.ts';
 import { podWarnings } from '../pod-template/pod-spec.warnings.ts';
@@ -116,11 +117,13 @@ export const pods = resource({
     defaults: defaultPod,
     prepareCreate: (pod, context) => {
       const { spec = {}, metadata } = pod;
+      dropVolumes(spec);
       mirrorServiceAccount(spec);
       completeSelectors(spec, metadata.labels);
       adoptProfiles(spec, metadata.annotations ?? {}, context);
       pod.status = { phase: 'Pending', ...gatedCondition(spec), qosClass: qosClass(spec) };
     },
+    prepareUpdate: ({ spec }) => dropVolumes(spec),
     prepareStatusUpdate: (pod, old) => {
       if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
       keepObservedGenerations(pod.status ?? {}, old.status ?? {});

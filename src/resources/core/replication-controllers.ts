@@ -2,6 +2,7 @@ import { type FieldError, fieldError, selectorFromObject } from '../../meta/inde
 import type { StrategyContext } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { ReplicationController } from '../../types/core-v1.ts';
+import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -46,6 +47,8 @@ export const replicationControllers = resource({
       if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
       defaultTemplate(spec.template);
     },
+    prepareCreate: ({ spec }) => dropVolumes(spec?.template?.spec),
+    prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: validateSpec,
     validateUpdate: (controller, old, context) => [
       ...validateAgain(controller, ReplicationController, validateSpec(controller, context), context.names),

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from
 import type { Container, EphemeralContainer, PodSpec } from '../../types/core-v1.ts';
 import { descendingPath } from '../shared/field-rules.ts';
 import type { AppArmorProfileOf, SeccompProfileOf } from './security-context.ts';
+import { validateTolerationsText } from './tolerations-annotation.ts';
 
 type Annotations = NonNullable<ObjectMeta['annotations']>;
 type Place = readonly [path: string, container: Container | EphemeralContainer];
@@ -11,6 +12,7 @@ const LOCAL = 'localhost/';
 /** Keys of the pod annotations that have a meaning to the API server, by purpose. */
 export const annotationKeys = ({ labels }: Names) => ({
   mirror: `${labels}/config.mirror`,
+  tolerations: `scheduler.alpha.${labels}/tolerations`,
   deletionCost: `controller.${labels}/pod-deletion-cost`,
   podSeccomp: `seccomp.security.alpha.${labels}/pod`,
   containerSeccomp: `container.seccomp.security.alpha.${labels}/`,
@@ -48,6 +50,8 @@ export function validatePodAnnotations(
   if (cost !== undefined && !isDeletionCost(cost)) {
     errors.push(fieldError.invalid(`${path}[${keys.deletionCost}]`, cost, 'must be a 32bit integer'));
   }
+  const tolerations = getKey(annotations, keys.tolerations) ?? '';
+  errors.push(...validateTolerationsText(tolerations, keys.tolerations, path, names));
   for (const [key, value] of Object.entries(annotations)) {
     if (key === keys.podSeccomp || key.startsWith(keys.containerSeccomp)) {
       errors.push(...validateSeccompText(value, `${path}.${key}`));

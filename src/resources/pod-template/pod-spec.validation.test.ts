@@ -612,6 +612,46 @@ describe('annotations', () => {
   ])('$title', ({ annotations, found }) => {
     expect(errorsOf({}, { annotations })).toEqual(found);
   });
+
+  const key = 'scheduler.alpha.kubernetes.io/tolerations';
+  const noKey = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+  const inText = (message: string): ReportedError => ['Invalid', A, `Invalid value: "${key}": ${message}`];
+  const at = (field: string, message: string): ReportedError => ['Invalid', `${A}.${key}[0].${field}`, message];
+  const texts: readonly (readonly [text: string, ...found: ReportedError[]])[] = [
+    [''],
+    ['null'],
+    ['[]'],
+    ['[{"operator":"Exists"}]'],
+    ['[{"Operator":"Exists"}]'],
+    ['[{"key":"a","operator":"Equal","value":"x","unknown":1}]'],
+    ['[{}]', at('operator', `Invalid value: "": ${noKey}`)],
+    ['[null]', at('operator', `Invalid value: "": ${noKey}`)],
+    ['[{"key":"a b","operator":"Exists"}]', at('key', `Invalid value: "a b": ${wording.qualified}`)],
+    [
+      '[{"operator":"Exists","value":"v"}]',
+      at('operator', `Invalid value: "v": value must be empty when \`operator\` is 'Exists'`),
+    ],
+    [
+      '[{"operator":"Exists","tolerationSeconds":3}]',
+      at('effect', `Invalid value: "": effect must be 'NoExecute' when \`tolerationSeconds\` is set`),
+    ],
+    [
+      '[{"key":"a","value":"b c","effect":"No"}]',
+      at('operator', `Invalid value: "b c": ${wording.labelValue}`),
+      [
+        'NotSupported',
+        `${A}.${key}[0].effect`,
+        'Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
+      ],
+    ],
+    ['x', inText("invalid character 'x' looking for beginning of value")],
+    ['{}', inText('json: cannot unmarshal object into Go value of type []core.Toleration')],
+    ['[1]', inText('json: cannot unmarshal number into Go value of type core.Toleration')],
+    ['[{"key":1}]', inText('json: cannot unmarshal number into Go struct field Toleration.Key of type string')],
+  ];
+  test.each(texts.map(([text, ...found]) => ({ text, found })))('tolerations $text', ({ text, found }) => {
+    expect(errorsOf({}, { annotations: { [key]: text } })).toEqual(found);
+  });
 });
 
 describe('templates', () => {

@@ -1,5 +1,5 @@
-import { at, bufferOf, type JsonObject, parseNetwork } from '../meta/index.ts';
-import { consistentCache, type Resource } from '../registry/index.ts';
+import { at, bufferOf, inTurns, type JsonObject, parseNetwork, type Steps, serverTurns } from '../meta/index.ts';
+import { type CachedObject, consistentCache, type Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { readStored } from './read-stored-object.ts';
@@ -9,15 +9,31 @@ export type Ranges = (latest?: boolean) => Promise<readonly AddressRange[]>;
 
 /** The ranges of the ServiceCIDRs that are ready and not being deleted. */
 export function rangesOf(store: Store, resource: () => Resource): Ranges {
-  let known: { readonly snapshot: unknown; readonly ranges: readonly AddressRange[] } | undefined;
+  /** Those of each object of the last state. */
+  let ofObjects: ReadonlyMap<CachedObject, readonly AddressRange[]> = new Map();
+  let known: { readonly snapshot: unknown; readonly ranges: Promise<readonly AddressRange[]> } | undefined;
+  function* read(objects: Iterable<CachedObject>): Steps<readonly AddressRange[]> {
+    const next = new Map<CachedObject, readonly AddressRange[]>();
+    for (const object of objects) {
+      yield;
+      let ranges = ofObjects.get(object);
+      if (ranges === undefined) {
+        const stored = readStored({ value: bufferOf(object.bytes) });
+        ranges = stored === undefined ? [] : usable(stored);
+      }
+      next.set(object, ranges);
+    }
+    ofObjects = next;
+    return [...next.values()].flat();
+  }
   return async (latest = false) => {
     const { cache, keyPrefix } = resource();
     if (latest) await consistentCache({ store }, resource());
     else await cache.ready();
     const snapshot = cache.snapshot();
+    // An object is decoded once: a user may create large ones.
     if (known?.snapshot !== snapshot) {
-      const objects = [...snapshot.range(keyPrefix)].map(({ bytes }) => readStored({ value: bufferOf(bytes) }));
-      known = { snapshot, ranges: objects.flatMap((object) => (object !== undefined ? usable(object) : [])) };
+      known = { snapshot, ranges: inTurns(read(snapshot.range(keyPrefix)), serverTurns()) };
     }
     return known.ranges;
   };

@@ -274,7 +274,7 @@ function tracked(
 ): ApiResponse {
   const { request, call } = exchange;
   const onEnd = (size: number, error: unknown) => conclude(exchange, response.status, size, error);
-  const trackedBody = new TrackedBody(body, call?.reservation, onEnd);
+  const trackedBody = new TrackedBody(body, response.counted ? undefined : call?.reservation, onEnd);
   request.whenOver?.(() => void trackedBody.return().catch(() => {}));
   return { ...response, body: trackedBody };
 }

@@ -4,9 +4,10 @@ import { EveryStep } from '../../meta/testing/every-step.ts';
 import type { Resource, Target, WatchStream } from '../../registry/index.ts';
 import { jsonCodec } from '../codecs/json-codec.ts';
 import type { StreamingCodec } from '../codecs/wire-codec.ts';
+import { FairLimit } from '../limits.ts';
 import { readTurns } from '../read-turns.ts';
 import { type Fixture, makeFixture, requestOf } from '../testing/fixture.ts';
-import { WatchBody } from './watch-body.ts';
+import { type UnreadBytes, WatchBody } from './watch-body.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const count = 20;
@@ -24,7 +25,7 @@ afterAll(() => server.close());
 describe('the events of a watch', () => {
   const watch = (): Promise<WatchStream> => server.registry.watch(target, { resourceVersion: '0' });
   const view = { as: 'table', version: 'v1', includeObject: 'Object', now: 0 } as const;
-  const bodyOf = (stream: WatchStream, turns = new EveryStep(), separate = false) => {
+  const bodyOf = (stream: WatchStream, turns = new EveryStep(), separate = false, unread?: UnreadBytes) => {
     const { watch: codec } = jsonCodec as StreamingCodec;
     return new WatchBody({
       stream,
@@ -34,6 +35,7 @@ describe('the events of a watch', () => {
       separate,
       series: undefined,
       turns,
+      unread,
       log: { error: () => {} } as never,
     });
   };
@@ -47,6 +49,40 @@ describe('the events of a watch', () => {
     // The first event belongs to the turn in which the batch was delivered.
     expect(turns.count).toBeGreaterThanOrEqual(count - 1);
     await body.return();
+  });
+
+  it('are encoded when the client may have so many bytes to read, and give them back once they are read', async () => {
+    const resourceVersion = String((await server.registry.list(target, {})).revision);
+    await server.send('POST', configMaps, { body: { metadata: { name: 'long' }, data: { a: 'x'.repeat(600_000) } } });
+    const limit = new FairLimit(1_000_000);
+    const unread: UnreadBytes = {
+      addUnread: (amount, onTaken) => limit.takeOrWait('jane', { amount, exempt: true, onTaken }),
+      releaseUnread: (amount) => limit.release('jane', amount),
+    };
+    const bodies = await Promise.all(
+      [1, 2, 3].map(async () =>
+        bodyOf(await server.registry.watch(target, { resourceVersion }), new EveryStep(), false, unread),
+      ),
+    );
+    const [one, two, three] = bodies as [WatchBody, WatchBody, WatchBody];
+    expect((await one.next()).value).toHaveLength(256 * 1024);
+    let second: unknown;
+    const waiting = two.next().then((result) => {
+      second = result;
+    });
+    const third = three.next();
+    for (let i = 0; i < 20; i++) await setImmediate();
+    expect([second, limit.used > 600_000, limit.used < 700_000]).toEqual([undefined, true, true]);
+    await three.return();
+    expect(await third).toMatchObject({ done: true });
+    await one.next();
+    await one.next();
+    expect(second).toBeUndefined();
+    void one.next();
+    await waiting;
+    expect(second).toMatchObject({ done: false });
+    await Promise.all(bodies.map((body) => body.return()));
+    expect(limit.used).toBe(0);
   });
 
   describe('of a large object', () => {

@@ -25,8 +25,20 @@ export interface WatchBodyOptions {
   readonly series: WatchSeries | undefined;
   /** The turns in which events are encoded. */
   readonly turns: Turns;
+  /** The bytes that the client has yet to read; undefined: they are not limited. */
+  readonly unread: UnreadBytes | undefined;
   readonly log: Log;
 }
+
+/** A share of the memory for bytes that clients have yet to read. */
+export interface UnreadBytes {
+  /** Takes bytes now, or as soon as they fit, with a call of `onTaken`. Returns a function that cancels the wait. */
+  addUnread(bytes: number, onTaken: () => void): (() => void) | undefined;
+  releaseUnread(bytes: number): void;
+}
+
+/** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
+const minCountedBytes = 16 * 1024;
 
 type Taken = IteratorResult<Chunk>;
 
@@ -65,6 +77,10 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
   #first = true;
   #over = false;
+  /** What is taken of the unread bytes, until the client has all that was encoded with it. */
+  #taken = 0;
+  /** Ends the wait for unread bytes. */
+  #stopWaiting: (() => void) | undefined;
 
   constructor(options: WatchBodyOptions) {
     this.#options = options;
@@ -88,6 +104,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(): Promise<IteratorResult<Chunk>> {
+    if (this.#rest === undefined) this.#release();
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
       return Promise.resolve(this.#goOn());
@@ -97,6 +114,8 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   async return(): Promise<IteratorResult<Chunk>> {
     this.#over = true;
+    this.#stopWaiting?.();
+    this.#release();
     this.#options.stream.close();
     return { done: true, value: undefined };
   }
@@ -111,11 +130,52 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return this.#makePiece();
   }
 
+  readonly #nextTurn = (): Promise<void> => this.#options.turns.next();
+
   readonly #makePiece = (): Taken | Promise<Taken> => {
     if (this.#over) return end;
+    const waiting = this.#takeUnread();
+    // In a turn: of many connections that close together, each would let another encode what nobody reads.
+    if (waiting !== undefined) return waiting.then(this.#nextTurn).then(this.#makePiece);
     if (this.#rest === undefined && this.#isNextLarge()) return this.#encodeLarge();
     return { done: false, value: this.#piece() };
   };
+
+  /**
+   * Takes the bytes of the next chunk, or of a large event, before they are made: thousands of watches may have the same
+   * object to send, each with a copy of its own. Undefined: they are taken.
+   */
+  #takeUnread(): Promise<void> | undefined {
+    const { unread } = this.#options;
+    if (unread === undefined || this.#taken > 0 || this.#rest !== undefined) return undefined;
+    let size = 0;
+    for (let i = this.#written; i < this.#batch.length && size < maxSharedBytes; i++) {
+      size += this.#batch[i]?.object?.bytes.length ?? 0;
+    }
+    if (size < minCountedBytes) return undefined;
+    let resolve = () => {};
+    const cancel = unread.addUnread(size, () => {
+      this.#taken = size;
+      this.#stopWaiting = undefined;
+      resolve();
+    });
+    if (cancel === undefined) {
+      this.#taken = size;
+      return undefined;
+    }
+    return new Promise((whenTaken) => {
+      resolve = whenTaken;
+      this.#stopWaiting = () => {
+        cancel();
+        whenTaken();
+      };
+    });
+  }
+
+  #release(): void {
+    if (this.#taken > 0) this.#options.unread?.releaseUnread(this.#taken);
+    this.#taken = 0;
+  }
 
   /** Whether the next event is encoded in steps, which then stand ready. */
   #isNextLarge(): boolean {

@@ -541,6 +541,7 @@ describe('an error of a watch', () => {
       log: unused,
       turns,
       codec,
+      unread: undefined,
     } as const;
     const shown = async (separate: boolean) => (await new WatchBody({ ...options, separate }).next()).value as Chunk;
     const [alone, framed] = [await shown(true), await shown(false)];

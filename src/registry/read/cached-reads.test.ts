@@ -36,6 +36,21 @@ it('answers from the cache without a promise', async () => {
   expect(await objects.namespace('other')).toBeUndefined();
 });
 
+it('decodes a large list in steps, once for all who ask meanwhile', async () => {
+  const { registry, create } = bench();
+  const { objects } = registry;
+  for (const name of ['one', 'two']) await create('configmaps', note(name, { a: 'x'.repeat(200_000) }));
+  await objects.get('configmaps', 'ns', 'one');
+  const list = objects.list('configmaps', 'ns');
+  expect(list).toBeInstanceOf(Promise);
+  expect(objects.list('configmaps', 'ns')).toBe(list);
+  expect(await list).toMatchObject([{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }]);
+  const { revision } = await objects.cached('configmaps', 'ns');
+  expect(revision).toBe(registry.find('', 'v1', 'configmaps')?.cache.revision);
+  // The result is not kept.
+  expect(objects.list('configmaps', 'ns')).not.toBe(list);
+});
+
 it('finds a resource by the schema of its storage version as by its name', async () => {
   const { registry, create } = bench();
   const { objects } = registry;

@@ -7,20 +7,23 @@ import type { Resource } from '../resource/resource.ts';
 import { keyOf, rangeOf } from '../resource/target.ts';
 import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
-import { isCorrupt, readObject, unreadable } from '../stored/read.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { checkFollowed } from './follow.ts';
 import { versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
 interface DecodedLists {
   readonly snapshot: Snapshot;
-  readonly byNamespace: Map<string, readonly ApiObject[]>;
+  readonly byNamespace: Map<string, Awaitable<readonly ApiObject[]>>;
 }
 
 /** Maximum number of objects that are kept decoded. */
 const maxDecoded = 4096;
 /** Longer lists are decoded again for every caller. */
 const maxKeptList = 64;
+/** Larger objects are not kept decoded (bytes), and lists of more JSON are decoded in steps: this takes a millisecond or two. */
+const maxKeptBytes = 64 * 1024;
+const maxBytesAtOnce = 256 * 1024;
 
 /** The list of a resource that a webhook converts. @throws StatusError 500 for an object that cannot be read */
 async function convertedList(
@@ -39,32 +42,51 @@ async function convertedList(
   });
 }
 
-/** The lists of caches as they are, decoded once for each state of short ones. */
+/** The lists of caches as they are, decoded once for each state of short ones, and in steps if they are large. */
 function cachedLists(decode: (resource: Resource, cached: CachedObject) => ApiObject) {
   const lists = new WeakMap<Resource, DecodedLists>();
-  const listNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+  const listNow = (resource: Resource, namespace: string): Awaitable<readonly ApiObject[]> => {
     const snapshot = resource.cache.snapshot();
     let decodedLists = lists.get(resource);
     if (decodedLists?.snapshot !== snapshot) {
       decodedLists = { snapshot, byNamespace: new Map() };
       lists.set(resource, decodedLists);
     }
-    const decodedList = decodedLists.byNamespace.get(namespace);
+    const { byNamespace } = decodedLists;
+    const decodedList = byNamespace.get(namespace);
     if (decodedList !== undefined) return decodedList;
     const objects = [...snapshot.range(rangeOf(resource, { namespace }))];
+    const size = objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (size > maxBytesAtOnce) {
+      // Those who ask meanwhile wait for the same list, which is not kept.
+      const list = inTurns(decodeInSteps(resource, objects), serverTurns());
+      byNamespace.set(namespace, list);
+      const forget = () => void byNamespace.delete(namespace);
+      list.then(forget, forget);
+      return list;
+    }
     const short = objects.length <= maxKeptList;
     const list = objects.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
-    if (short) decodedLists.byNamespace.set(namespace, list);
+    if (short) byNamespace.set(namespace, list);
     return list;
   };
   /** @throws StatusError 500 for an object that cannot be read */
-  const readableNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+  const readableNow = (resource: Resource, namespace: string): Awaitable<readonly ApiObject[]> => {
     for (const cached of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
       if (isCorrupt(cached)) throw unreadable(cached);
     }
     return listNow(resource, namespace);
   };
   return { listNow, readableNow };
+}
+
+function* decodeInSteps({ format }: Resource, objects: readonly CachedObject[]): Steps<readonly ApiObject[]> {
+  const list: ApiObject[] = [];
+  for (const cached of objects) {
+    yield;
+    list.push(yield* readObjectInSteps(format, cached));
+  }
+  return list;
 }
 
 /**
@@ -78,6 +100,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     const decodedObject = decoded.get(cached);
     if (decodedObject !== undefined) return decodedObject;
     const object = readObject(format, cached);
+    if (cached.bytes.length > maxKeptBytes) return object;
     if (decoded.size >= maxDecoded) decoded.clear();
     decoded.set(cached, object);
     return object;
@@ -107,7 +130,11 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       const resource = findResource(id);
       if (resource === undefined) return { objects: [], revision: 0 };
       const { cache } = resource;
-      const now = () => ({ objects: readableNow(resource, namespace), revision: cache.snapshot().revision });
+      const now = () => {
+        const { revision } = cache.snapshot();
+        const objects = readableNow(resource, namespace);
+        return objects instanceof Promise ? objects.then((all) => ({ objects: all, revision })) : { objects, revision };
+      };
       return cache.revision > 0 ? now() : consistentCache(registry, resource).then(now);
     },
     namespace: (name, latest = false) => {

@@ -108,6 +108,13 @@ describe('pods of a stateful set', () => {
     });
   });
 
+  it('are created one after the other, however many the set wants', async () => {
+    await start({ replicas: 2 ** 31 - 1 });
+    expect(await names()).toEqual(['db-0']);
+    await makeReady('db-0');
+    expect(await names()).toEqual(['db-0', 'db-1']);
+  });
+
   it('are created together by the policy Parallel', async () => {
     await start({ podManagementPolicy: 'Parallel' });
     expect(await names()).toEqual(['db-0', 'db-1', 'db-2']);

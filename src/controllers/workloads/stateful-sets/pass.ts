@@ -43,7 +43,13 @@ const isUp = (pass: Pass, pod: Pod): boolean =>
   pod.status?.phase === 'Running' && isReady(pod) && isAvailable(pod, minReady(pass), pass.now);
 const isUnavailable = (pass: Pass, pod: Pod): boolean => !isAvailable(pod, minReady(pass), pass.now) || isDeleted(pod);
 
-/** Sorts the pods into wanted and condemned ones, with new ones for the ordinals that have none. */
+/** The maximum number of pods that a pass makes: a set may want billions of them. */
+const maxNewPods = 500;
+
+/**
+ * Sorts the pods into wanted and condemned ones, with new ones for the ordinals that have none. What is behind as many new
+ * ones as a pass makes is left to the next passes.
+ */
 export function sortPods(pass: Pass, pods: readonly Pod[]): Pods {
   const { context, set, current, update } = pass;
   const first = firstOrdinal(set);
@@ -51,11 +57,17 @@ export function sortPods(pass: Pass, pods: readonly Pod[]): Pods {
   const { type = 'RollingUpdate', rollingUpdate } = set.spec?.updateStrategy ?? {};
   // Below the partition pods keep the current revision.
   const partition = rollingUpdate === undefined ? (set.status?.currentReplicas ?? 0) : (rollingUpdate.partition ?? 0);
-  const replicas = Array.from({ length: replicasOf(set) }, (_, i) => {
+  const newReplica = (i: number): Pod => {
     const isKept = (type === 'RollingUpdate' || rollingUpdate !== undefined) && i < partition;
     const from = isKept ? current : update;
-    return byOrdinal.get(first + i) ?? newPod(context.names, from.set, from.revision, first + i);
-  });
+    return newPod(context.names, from.set, from.revision, first + i);
+  };
+  const replicas: Pod[] = [];
+  for (let i = 0, made = 0; i < replicasOf(set) && made < maxNewPods; i++) {
+    const pod = byOrdinal.get(first + i);
+    if (pod === undefined) made++;
+    replicas.push(pod ?? newReplica(i));
+  }
   const condemned = pods
     .filter((pod) => !isInRange(set, pod) && ordinalOf(pod) !== undefined)
     .sort((a, b) => (ordinalOf(b) ?? 0) - (ordinalOf(a) ?? 0));

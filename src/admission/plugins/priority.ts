@@ -22,7 +22,8 @@ export const systemPriorities = [
 const systemNames: ReadonlySet<string> = new Set(systemPriorities.map(({ name }) => name));
 
 type PodObject = ObjectOf<typeof Pod>;
-type PriorityClassObject = ObjectOf<typeof PriorityClass>;
+/** What the priority of pods depends on. A class may be large, and one is needed for each pod. */
+type PriorityClassPart = ReturnType<typeof partOf>;
 
 /**
  * Sets the priority of a pod from its priority class or the global default; at most one class may be the default. The
@@ -30,19 +31,19 @@ type PriorityClassObject = ObjectOf<typeof PriorityClass>;
  */
 export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   /** Of several defaults, the one with the lowest value. */
-  const defaultClass = async (): Promise<PriorityClassObject | undefined> => {
-    const marked = (await objects.list(PriorityClass, '')).filter(({ globalDefault }) => globalDefault === true);
-    return marked.sort((a, b) => valueIn(a) - valueIn(b))[0];
-  };
+  const defaultClass = objects.derived(PriorityClass, {
+    compile: (one): PriorityClassPart | undefined => (one.globalDefault === true ? partOf(one) : undefined),
+    join: (all) => all.filter((one) => one !== undefined).sort((a, b) => valueIn(a) - valueIn(b))[0],
+  });
   const classOf = async (
     request: AdmissionRequest<PodObject>,
     pod: PodObject,
-  ): Promise<PriorityClassObject | undefined> => {
+  ): Promise<PriorityClassPart | undefined> => {
     const name = pod.spec?.priorityClassName ?? '';
     if (name === '') return defaultClass();
     const found = await objects.get(PriorityClass, '', name);
     if (found === undefined) throw forbidden(request, `no PriorityClass with name ${name} was found`);
-    return found;
+    return partOf(found);
   };
   const pods = on(['CREATE', 'UPDATE'], 'pods');
   const priorityClasses = on(['CREATE', 'UPDATE', 'DELETE'], `priorityclasses.scheduling.${names.domain}`);
@@ -67,23 +68,28 @@ export function priority({ names, objects }: Pick<PluginInitializer, 'names' | '
       const { object, oldObject } = typedRequest(PriorityClass, request);
       if (object?.globalDefault !== true) return;
       const other = await defaultClass();
-      if (other === undefined || (oldObject !== undefined && other.metadata.name === object.metadata.name)) return;
-      const name = other.metadata.name ?? '';
-      throw forbidden(request, `PriorityClass ${name} is already marked as default. Only one default can exist`);
+      if (other === undefined || (oldObject !== undefined && other.name === object.metadata.name)) return;
+      throw forbidden(request, `PriorityClass ${other.name} is already marked as default. Only one default can exist`);
     },
   };
 }
 
-const valueIn = ({ value = 0 }: PriorityClass) => value;
+const partOf = ({ metadata: { name = '' }, value, preemptionPolicy }: ObjectOf<typeof PriorityClass>) => ({
+  name,
+  value,
+  preemptionPolicy,
+});
+
+const valueIn = ({ value = 0 }: PriorityClassPart) => value;
 
 function setPriority(
   request: AdmissionRequest<PodObject>,
   { spec = {} }: PodObject,
-  found: PriorityClassObject | undefined,
+  found: PriorityClassPart | undefined,
 ): void {
   const value = found === undefined ? 0 : valueIn(found);
   const policy = found?.preemptionPolicy ?? 'PreemptLowerPriority';
-  if (found !== undefined) spec.priorityClassName = found.metadata.name ?? '';
+  if (found !== undefined) spec.priorityClassName = found.name;
   const computed = 'must not be provided in pod spec; priority admission controller computed';
   const { preemptionPolicy, priority: given } = spec;
   if (given !== undefined && given !== value) {

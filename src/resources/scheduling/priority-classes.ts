@@ -13,6 +13,7 @@ export const priorityClasses = resource({
   lifecycle: { introduced: '1.14' },
   shortNames: ['pc'],
   namespaced: false,
+  followed: true,
   columns: [
     name,
     ['Value', ({ value = 0 }) => value, 'integer'],

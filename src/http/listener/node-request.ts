@@ -32,6 +32,9 @@ export interface Sender {
   received(bytes: number): void;
 }
 
+/** Why signals abort: one for all, because making it takes a third of the time of an abort, and thousands may come at once. */
+const disconnected = new DOMException('This operation was aborted', 'AbortError');
+
 /** A request from Node's HTTP/1.1 or HTTP/2 server. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
@@ -100,7 +103,7 @@ export class NodeRequest implements ApiRequest {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       this.#gone = gone;
-      this.whenOver(() => gone.abort());
+      this.whenOver(() => gone.abort(disconnected));
     }
     return this.#gone.signal;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { fakeInitializer, old, outcome, podOf, requestFor, stored } from '../testing/initializer.ts';
 import { limitRanger } from './limit-ranger.ts';
 
@@ -30,6 +31,32 @@ describe('limit range defaults', () => {
   it('do not change a pod that sets everything', async () => {
     const pod = podOf({ resources: { limits: { cpu: '1', memory: '1' }, requests: { cpu: '1' } } });
     expect(await create([defaults], pod)).not.toHaveProperty('metadata.annotations');
+  });
+
+  describe('of many containers', () => {
+    const quantities = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`x.y/r${i}`, '1']));
+    const containers = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `c${i}` }));
+    const pod = (count: number) => ({ spec: { containers: containers(count) } });
+
+    it('are set in turns of the request', async () => {
+      const turns = new EveryStep();
+      const plugin = limitRanger(withLimits({ type: 'Container', default: { cpu: '1' } }));
+      await outcome(plugin, requestFor('pods', pod(20), { turns }));
+      expect(turns.count).toBeGreaterThanOrEqual(20);
+    });
+
+    it('are refused when they make the pod larger than any that can be stored', async () => {
+      const limits = [{ type: 'Container', default: quantities(1_000) }];
+      expect(await create(limits, pod(100))).toBeTypeOf('object');
+      expect(await create(limits, pod(1_000))).toContain('Request entity too large: limit is 3145728');
+    });
+
+    it('have at most some thousand violations in an error', async () => {
+      const limits = [{ type: 'Container', min: quantities(500) }];
+      const message = (await create(limits, pod(500))) as string;
+      expect(message.split('No request is specified').length).toBeLessThan(1_600);
+    });
   });
 
   it('do not apply to updates of pods', async () => {

@@ -1,4 +1,14 @@
-import { aggregateMessages, compareQuantities, formatQuantity, type Quantity, setKey } from '../../meta/index.ts';
+import {
+  aggregateMessages,
+  compareQuantities,
+  formatQuantity,
+  inTurns,
+  type Quantity,
+  type Steps,
+  serverTurns,
+  setKey,
+  statusError,
+} from '../../meta/index.ts';
 import {
   parseResourceList,
   podResources,
@@ -36,8 +46,9 @@ export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' 
       if (request.resource.resource !== 'pods') return;
       const { object: pod, operation } = typedRequest(Pod, request);
       if (pod === undefined) return;
+      const budget: Budget = { bytes: maxDefaultBytes };
       for (const limit of (await limitsFor(request)).flat()) {
-        const notes = applyDefaults(pod.spec ?? {}, limit);
+        const notes = await inTurns(applyDefaults(pod.spec ?? {}, limit, budget), request.turns ?? serverTurns());
         if (notes.length === 0 || operation !== 'CREATE') continue;
         pod.metadata.annotations ??= {};
         setKey(pod.metadata.annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
@@ -47,7 +58,11 @@ export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' 
       if (request.object === undefined) return;
       const check = request.resource.resource === 'pods' ? podCheck(request) : claimCheck(request);
       for (const limits of await limitsFor(request)) {
-        const found = limits.flatMap(check);
+        const found: string[] = [];
+        for (const limit of limits) {
+          for (const violation of await inTurns(check(limit), request.turns ?? serverTurns())) found.push(violation);
+          if (found.length >= maxViolations) break;
+        }
         if (found.length > 0) throw forbidden(request, aggregateMessages(found));
       }
     },
@@ -61,50 +76,90 @@ function handlesLimits({ resource, subresource, operation }: AdmissionPlace): bo
   return resource === 'persistentvolumeclaims' && subresource === '';
 }
 
-/** Returns a description of each default that was set, for the annotation. */
-function applyDefaults({ containers, initContainers }: PodSpec, limit: LimitRangeItem): string[] {
+/** What the defaults of all limits may still add to a pod (bytes of JSON, approximate). */
+interface Budget {
+  bytes: number;
+}
+
+/** No pod of this size can be stored. Each container gets every default of each limit. */
+const maxDefaultBytes = 3 * 1024 * 1024;
+/** The maximum number of violations that an error lists: each container may violate every constraint. */
+const maxViolations = 1000;
+
+/** Returns a description of each default that was set, for the annotation. @throws StatusError 413 */
+function* applyDefaults(
+  { containers, initContainers }: PodSpec,
+  limit: LimitRangeItem,
+  budget: Budget,
+): Steps<string[]> {
   if (limit.type !== 'Container') return [];
-  return [
-    ...(containers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'container')),
-    ...(initContainers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'init container')),
-  ];
+  const notes: string[] = [];
+  for (const container of containers ?? []) {
+    yield;
+    notes.push(...defaultContainerResources(container, limit, 'container', budget));
+  }
+  for (const container of initContainers ?? []) {
+    yield;
+    notes.push(...defaultContainerResources(container, limit, 'init container', budget));
+  }
+  return notes;
 }
 
 /** Returns what was set, such as `cpu, memory request for container c`. */
-function defaultContainerResources(container: Container, limit: LimitRangeItem, what: string): string[] {
+function defaultContainerResources(
+  container: Container,
+  limit: LimitRangeItem,
+  what: string,
+  budget: Budget,
+): string[] {
   const set = (field: 'requests' | 'limits', defaults: ResourceList, word: string): string[] => {
     const quantities = container.resources?.[field] ?? {};
     const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(quantities, name));
     if (missing.length === 0) return [];
     container.resources ??= {};
     container.resources[field] = quantities;
-    for (const name of missing) setKey(quantities, name, defaults[name] ?? '0');
+    for (const name of missing) {
+      const quantity = defaults[name] ?? '0';
+      budget.bytes -= name.length + quantity.length;
+      if (budget.bytes < 0) throw statusError.tooLarge(maxDefaultBytes);
+      setKey(quantities, name, quantity);
+    }
     return [`${missing.sort().join(', ')} ${word} for ${what} ${container.name ?? ''}`];
   };
   return [...set('requests', limit.defaultRequest ?? {}, 'request'), ...set('limits', limit.default ?? {}, 'limit')];
 }
 
-/** Returns the violations of a limit. */
-type Check = (limit: LimitRangeItem) => string[];
+/** Returns the violations of a limit, some of them when there are many. */
+type Check = (limit: LimitRangeItem) => Steps<readonly string[]>;
 
 function podCheck(request: AdmissionRequest): Check {
   const { spec = {} } = typedRequest(Pod, request).object ?? {};
   return (limit) => checkPod(spec, limit);
 }
 
-function checkPod(spec: PodSpec, limit: LimitRangeItem): string[] {
-  if (limit.type === 'Pod')
-    return checkConstraints(limit, podResources(spec, 'requests'), podResources(spec, 'limits'));
-  if (limit.type !== 'Container') return [];
-  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
-    checkConstraints(limit, parseResourceList(resources?.requests), parseResourceList(resources?.limits)),
-  );
+function* checkPod(spec: PodSpec, limit: LimitRangeItem): Steps<string[]> {
+  const { type = '' } = limit;
+  if (type !== 'Pod' && type !== 'Container') return [];
+  const constraints = constraintsIn(limit);
+  if (type === 'Pod')
+    return violations(type, constraints, podResources(spec, 'requests'), podResources(spec, 'limits'));
+  const found: string[] = [];
+  for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+    yield;
+    const requests = parseResourceList(resources?.requests);
+    found.push(...violations(type, constraints, requests, parseResourceList(resources?.limits)));
+    if (found.length >= maxViolations) break;
+  }
+  return found;
 }
 
 function claimCheck(request: AdmissionRequest): Check {
   const { spec } = typedRequest(PersistentVolumeClaim, request).object ?? {};
   const requests = parseResourceList(spec?.resources?.requests);
-  return (limit) => checkClaim(requests, limit);
+  return function* (limit) {
+    yield;
+    return checkClaim(requests, limit);
+  };
 }
 
 /** Only the requests of a claim are constrained. */
@@ -127,18 +182,34 @@ function checkClaim(requests: Quantities, limit: LimitRangeItem): string[] {
 const constraintsOf = (limit: LimitRangeItem, field: 'min' | 'max' | 'maxLimitRequestRatio'): [string, Quantity][] =>
   sortedByName(parseResourceList(limit[field]));
 
-function checkConstraints(limit: LimitRangeItem, requests: Quantities, limits: Quantities): string[] {
-  const { type = '' } = limit;
+interface Constraints {
+  readonly min: readonly [string, Quantity][];
+  readonly max: readonly [string, Quantity][];
+  readonly maxRatio: readonly [string, Quantity][];
+}
+
+const constraintsIn = (limit: LimitRangeItem): Constraints => ({
+  min: constraintsOf(limit, 'min'),
+  max: constraintsOf(limit, 'max'),
+  maxRatio: constraintsOf(limit, 'maxLimitRequestRatio'),
+});
+
+function violations(
+  type: string,
+  { min, max, maxRatio }: Constraints,
+  requests: Quantities,
+  limits: Quantities,
+): string[] {
   return [
-    ...constraintsOf(limit, 'min').flatMap(([name, least]) => {
+    ...min.flatMap(([name, least]) => {
       const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
       return minConstraint(rule, least, requests.get(name), limits.get(name));
     }),
-    ...constraintsOf(limit, 'max').flatMap(([name, most]) => {
+    ...max.flatMap(([name, most]) => {
       const rule = `maximum ${name} usage per ${type} is ${formatQuantity(most)}`;
       return maxConstraint(rule, most, requests.get(name), limits.get(name));
     }),
-    ...constraintsOf(limit, 'maxLimitRequestRatio').flatMap(([name, most]) => {
+    ...maxRatio.flatMap(([name, most]) => {
       const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(most)}`;
       return limitRequestRatioConstraint(rule, most, requests.get(name), limits.get(name));
     }),

@@ -149,7 +149,9 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     const { unread } = this.#options;
     if (unread === undefined || this.#taken > 0 || this.#rest !== undefined) return undefined;
     let size = 0;
-    for (let i = this.#written; i < this.#batch.length && size < maxSharedBytes; i++) {
+    // An event whose steps stand ready counts as written.
+    const next = this.#steps === undefined ? this.#written : this.#written - 1;
+    for (let i = next; i < this.#batch.length && size < maxSharedBytes; i++) {
       size += this.#batch[i]?.object?.bytes.length ?? 0;
     }
     if (size < minCountedBytes) return undefined;

@@ -5,7 +5,7 @@
  * Everything is read at one revision, and every correction is guarded by the revisions that were read, so that it never
  * conflicts with a concurrent write; what changes meanwhile is handled by the next run.
  */
-import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
+import { at, formatIp, type IpNumber, type JsonObject, readIp, serverTurns } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
 import { type Compare, type Entry, pagesOf, type Store, type Write } from '../store/index.ts';
 import { familyLabel, familyOf, holderOf, managedBy, newIpAddress, sameHolder } from './address-objects.ts';
@@ -23,7 +23,7 @@ export interface RepairContext {
 
 interface ServiceState {
   readonly holder: Holder;
-  readonly entry: Entry;
+  readonly entry: Pick<Entry, 'key' | 'revision'>;
   /** Undefined when the service cannot be decoded. */
   readonly addresses: readonly string[] | undefined;
   readonly ports: readonly number[];
@@ -39,14 +39,23 @@ export async function repair(context: RepairContext): Promise<number> {
   return (await repairAddresses(context, services, revision)) + (await repairPorts(context, services, revision));
 }
 
+/** Each is decoded in a turn of the server: users may create large objects. */
 async function* entries(store: Store, prefix: string, revision: number): AsyncGenerator<Entry> {
-  for await (const page of pagesOf(store, { prefix, revision })) yield* page.entries;
+  const turns = serverTurns();
+  for await (const page of pagesOf(store, { prefix, revision })) {
+    for (const entry of page.entries) {
+      yield entry;
+      if (turns.over) await turns.next();
+    }
+  }
 }
 
-function stateOf({ keyPrefix }: Resource, entry: Entry): ServiceState {
-  const [namespace = '', name = ''] = entry.key.slice(keyPrefix.length).split('/');
+function stateOf({ keyPrefix }: Resource, stored: Entry): ServiceState {
+  const { key, revision } = stored;
+  const entry = { key, revision };
+  const [namespace = '', name = ''] = key.slice(keyPrefix.length).split('/');
   const holder = { resource: 'services', namespace, name };
-  const object = readStored(entry);
+  const object = readStored(stored);
   if (object === undefined) return { holder, entry, addresses: undefined, ports: [] };
   const spec = (field: string) => at(object, 'spec', field);
   const list = (field: string) => {

@@ -4,6 +4,7 @@ import {
   type FieldError,
   formatGroupResource,
   type Names,
+  serverTurns,
   statusError,
 } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
@@ -198,10 +199,11 @@ const maxPods = 3000;
 /** Warns of existing pods that violate the new enforce level. They are not changed. */
 async function evaluateExistingPods(
   { names, objects, exempt }: Settings,
-  request: Pick<AdmissionRequest, 'warn'>,
+  request: Pick<AdmissionRequest, 'warn' | 'turns'>,
   namespace: string,
   enforce: LevelVersion,
 ): Promise<void> {
+  const turns = request.turns ?? serverTurns();
   const all = await objects.list(Pod, namespace);
   const { runtimeClasses } = exempt;
   const subject =
@@ -209,6 +211,7 @@ async function evaluateExistingPods(
   const pods = prioritizePods(subject);
   const violators = new Map<string, PodObject[]>();
   for (const pod of pods.slice(0, maxPods)) {
+    if (turns.over) await turns.next();
     const { spec = {}, metadata } = pod;
     const found: Violation[] = evaluatePod(enforce.level, enforce.minor, spec, metadata.annotations, names);
     if (found.length === 0) continue;

@@ -22,6 +22,8 @@ const Node: StructSchema = struct('test/v1.Node', {
   next: field(4, lazy((): StructSchema => Node) as LazySchema<StructSchema>),
   nodes: field(5, list(lazy((): StructSchema => Node))),
   byName: field(6, map(list(lazy((): StructSchema => Node)))),
+  far: field(8, string, { nullable: true, gate: 'ImageVolume', gateDrops: 'holder' }),
+  only: field(9, string, { nullable: true, gate: 'ImageVolume', gateDrops: 'empty holder' }),
   odd: field(
     7,
     either<Schema>(
@@ -51,6 +53,11 @@ describe('fields whose feature gate is off', () => {
       { byName: { x: [{}], image: [{ name: 'i' }] } },
     ],
     ['in one of several forms', { odd: { image: 'i' } }, { odd: {} }],
+    ['with what holds them', { name: 'a', next: { name: 'b', far: 'f' } }, { name: 'a' }],
+    ['with what they leave empty', { next: { only: 'x' } }, {}],
+    ['without what they do not leave empty', { next: { only: 'x', name: 'b' } }, { next: { name: 'b' } }],
+    ['without what is empty already', { next: {} }, { next: {} }],
+    ['of items, which stay', { nodes: [{ far: 'f' }, { only: 'x' }] }, { nodes: [{}, {}] }],
     ['that say nothing', { image: null, name: 'a' }, { image: null, name: 'a' }],
   ])('are dropped %s', (_, object, expected) => expect(dropped(object)).toEqual(expected));
 

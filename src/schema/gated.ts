@@ -8,6 +8,7 @@ interface GatedField {
   readonly name: string;
   /** The gate of the field itself; undefined for a field above gated ones. */
   readonly gate: FeatureName | undefined;
+  readonly drops: Field['gateDrops'];
   /** The field is a map, and `below` applies to its values. */
   readonly inMap: boolean;
   /** One for each struct that the field may hold. */
@@ -28,7 +29,8 @@ export function gatedFields(schema: StructSchema, features: Features): GatedFiel
       const gate = isOff(field) ? field.gate : undefined;
       if (gate === undefined && !hasField(field.schema, isOff)) continue;
       const inMap = resolve(field.schema).type === 'map';
-      fields.push({ name, gate, inMap, below: gate === undefined ? structsIn(field.schema).map(gatedFieldsOf) : [] });
+      const below = gate === undefined ? structsIn(field.schema).map(gatedFieldsOf) : [];
+      fields.push({ name, gate, drops: field.gateDrops, inMap, below });
     }
     return fields;
   };
@@ -55,23 +57,33 @@ function structsIn(declared: Schema): StructSchema[] {
 /** Drops the fields whose feature gates are off, except for features that the old object uses. */
 export function dropGated(object: JsonObject, old: JsonObject | undefined, fields: GatedFields): void {
   const found: { readonly gate: FeatureName; readonly drop: () => void }[] = [];
-  search(object, fields, (gate, holder, name) => found.push({ gate, drop: () => delete holder[name] }));
+  search(object, fields, (gate, drop) => found.push({ gate, drop }));
   if (found.length === 0) return;
   const usedGates = new Set<FeatureName>();
   if (old !== undefined) search(old, fields, (gate) => usedGates.add(gate));
   for (const { gate, drop } of found) if (!usedGates.has(gate)) drop();
 }
 
-type Found = (gate: FeatureName, holder: JsonObject, name: string) => void;
+type Found = (gate: FeatureName, drop: () => void) => void;
 
-function search(value: Json, fields: GatedFields, found: Found): void {
+/** `dropValue` drops the value from what holds it; absent for items of lists and entries of maps. */
+function search(value: Json, fields: GatedFields, found: Found, dropValue?: () => void): void {
   if (Array.isArray(value)) for (const item of value) search(item, fields, found);
   else if (isJsonObject(value)) {
-    for (const { name, gate, inMap, below } of fields) {
+    for (const { name, gate, drops, inMap, below } of fields) {
       const item = value[name];
       if (item === undefined || item === null) continue;
-      if (gate !== undefined) found(gate, value, name);
-      else for (const part of below) search(inMap ? (Object.values(item) as Json[]) : item, part, found);
+      const drop = () => delete value[name];
+      if (gate === undefined) {
+        for (const part of below) search(inMap ? (Object.values(item) as Json[]) : item, part, found, drop);
+      } else if (dropValue === undefined || drops === undefined) found(gate, drop);
+      else if (drops === 'holder') found(gate, dropValue);
+      else {
+        found(gate, () => {
+          drop();
+          if (Object.keys(value).length === 0) dropValue();
+        });
+      }
     }
   }
 }

@@ -453,7 +453,8 @@ export const TypedObjectReference = struct('core/v1.TypedObjectReference', {
   apiGroup: field(1, string, { always: true, nullable: true }),
   kind: field(2, string, { required: true, emptyOk: true, always: true }),
   name: field(3, string, { required: true, emptyOk: true, always: true }),
-  namespace: field(4, string, { nullable: true, gate: 'CrossNamespaceVolumeDataSource' }),
+  // Without it, the reference would be one to an object in the own namespace.
+  namespace: field(4, string, { nullable: true, gate: 'CrossNamespaceVolumeDataSource', gateDrops: 'holder' }),
 });
 
 export const PersistentVolumeClaimSpec = struct('core/v1.PersistentVolumeClaimSpec', {
@@ -970,7 +971,13 @@ export const LifecycleHandler = struct('core/v1.LifecycleHandler', {
 export const Lifecycle = struct('core/v1.Lifecycle', {
   postStart: field(1, LifecycleHandler, { nullable: true }),
   preStop: field(2, LifecycleHandler, { nullable: true }),
-  stopSignal: field(3, string, { nullable: true, known: signals, open: true, gate: 'ContainerStopSignals' }),
+  stopSignal: field(3, string, {
+    nullable: true,
+    known: signals,
+    open: true,
+    gate: 'ContainerStopSignals',
+    gateDrops: 'empty holder',
+  }),
 });
 
 export const Capabilities = struct('core/v1.Capabilities', {

@@ -4,6 +4,7 @@ import type {
   ApiObject,
   CheckedWrite,
   FeatureName,
+  Features,
   FieldError,
   JsonObject,
   Names,
@@ -305,6 +306,8 @@ export interface StrategyContext {
   readonly allowPrivileged?: boolean;
   /** The oldest release that must be able to evaluate the expressions that are written. Default: `compatibleRelease`. */
   readonly compatible?: Release;
+  /** Default: those that are on without flags. */
+  readonly features?: Features;
 }
 
 export interface WriteContext extends StrategyContext {

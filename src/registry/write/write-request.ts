@@ -121,6 +121,7 @@ export function readWriteRequest(
       now: registry.clock.now(),
       allowPrivileged: registry.allowPrivileged,
       compatible: registry.compatible,
+      features: registry.features,
       requester,
       warn,
       annotate,

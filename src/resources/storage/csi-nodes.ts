@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
+import { defaultFeatures, type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { CSINode, CSINodeDriver } from '../../types/storage-v1.ts';
 import { validateDriverName } from '../core/persistent-volume-sources.ts';
@@ -20,20 +20,23 @@ export const csiNodes = resource({
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
-    // Drivers may be added and removed; of the others only `allocatable` may change.
-    validateUpdate: ({ spec }, old) => {
+    // Drivers may be added and removed; of the others only `allocatable` may change, and only with its feature.
+    validateUpdate: ({ spec }, old, { features = defaultFeatures }) => {
+      const fixed = features.MutableCSINodeAllocatableCount ? identity : (driver: Driver) => driver;
       // Driver names are unique.
       const now = new Map((spec?.drivers ?? []).map((driver) => [driver.name, driver]));
       return (old.spec?.drivers ?? []).flatMap((before) => {
         const driver = now.get(before.name);
-        if (driver === undefined || same(identity(driver), identity(before))) return [];
+        if (driver === undefined || same(fixed(driver), fixed(before))) return [];
         return [immutable('spec.drivers', internalForm(driver, CSINodeDriver))];
       });
     },
   },
 });
 
-function identity(driver: Infer<typeof CSINodeDriver>) {
+type Driver = Infer<typeof CSINodeDriver>;
+
+function identity(driver: Driver): Driver {
   const { allocatable: _, ...others } = driver;
   return others;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { defaultFeatures, namesFor } from '../../meta/index.ts';
 import { created, type Fragment, onCreate, onUpdate, type Row, replaced, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { csiDrivers } from './csi-drivers.ts';
@@ -161,7 +162,16 @@ describe('CSI nodes', () => {
     expect(onUpdate(csiNodes, driver({}), driver({ nodeID: 'j' }))).toEqual([
       ['spec.drivers', 'Invalid', immutable(shown)],
     ]);
-    expect(onUpdate(csiNodes, driver({}), driver({ allocatable: { count: 2 } }))).toEqual([]);
+    const counted = { Name: 'd', NodeID: 'i', TopologyKeys: null, Allocatable: { Count: 2 } };
+    const [before, after] = [created(csiNodes, driver({})), created(csiNodes, driver({ allocatable: { count: 2 } }))];
+    const changes = (mutable: boolean) =>
+      csiNodes.strategy.validateUpdate?.(after, before, {
+        names: namesFor('k8s.io'),
+        now: 0,
+        features: { ...defaultFeatures, MutableCSINodeAllocatableCount: mutable },
+      });
+    expect(changes(true)).toEqual([]);
+    expect(changes(false)).toMatchObject([{ field: 'spec.drivers', message: immutable(counted) }]);
   });
 });
 

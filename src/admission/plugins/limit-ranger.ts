@@ -96,11 +96,11 @@ function* applyDefaults(
   const notes: string[] = [];
   for (const container of containers ?? []) {
     yield;
-    notes.push(...defaultContainerResources(container, limit, 'container', budget));
+    for (const note of defaultContainerResources(container, limit, 'container', budget)) notes.push(note);
   }
   for (const container of initContainers ?? []) {
     yield;
-    notes.push(...defaultContainerResources(container, limit, 'init container', budget));
+    for (const note of defaultContainerResources(container, limit, 'init container', budget)) notes.push(note);
   }
   return notes;
 }
@@ -147,7 +147,8 @@ function* checkPod(spec: PodSpec, limit: LimitRangeItem): Steps<string[]> {
   for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     yield;
     const requests = parseResourceList(resources?.requests);
-    found.push(...violations(type, constraints, requests, parseResourceList(resources?.limits)));
+    const limits = parseResourceList(resources?.limits);
+    for (const violation of violations(type, constraints, requests, limits)) found.push(violation);
     if (found.length >= maxViolations) break;
   }
   return found;

@@ -1,4 +1,4 @@
-/** Room for the longest piece of a list but few: one that ends with a large object is sent as it is (bytes). */
+/** Room for most pieces of lists (bytes). A piece that ends with a large object is sent as text. */
 const roomBytes = 128 * 1024;
 /** Room for the size of a chunk in hexadecimal digits, and its line feeds (RFC 9112, 7.1). */
 const headBytes = roomBytes.toString(16).length + 2;
@@ -24,8 +24,8 @@ export class ChunkBuffer {
 }
 
 /**
- * The buffers of all responses. A list is written to one after the other, each of which is used again when the connection has
- * sent it: a text of this size for each chunk would be garbage that holds up all requests when it is collected.
+ * The unused buffers, which all responses share. A list is written to one buffer after the other. Each is used again when the
+ * connection has sent it: a text of this size for each chunk would be garbage, whose collection holds up all requests.
  *
  * A buffer is given back once, and by the callback of its write alone: until then Node may still send it. One whose
  * connection was closed is left to the garbage collector.

@@ -2,7 +2,7 @@ import type { Reservation } from '../limits.ts';
 import type { Chunk, TakeBuffer } from '../types.ts';
 
 /** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
-const minCountedBytes = 16 * 1024;
+export const minCountedBytes = 16 * 1024;
 
 /**
  * A response body that reports its end once: read completely, abandoned, or failed. A chunk counts as unread until the

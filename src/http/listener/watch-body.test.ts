@@ -51,7 +51,7 @@ describe('the events of a watch', () => {
     await body.return();
   });
 
-  it('are encoded when the client may have so many bytes to read, and give them back once they are read', async () => {
+  it('are encoded once the unread bytes of the user leave room for them, and free the room once they are read', async () => {
     const resourceVersion = String((await server.registry.list(target, {})).revision);
     await server.send('POST', configMaps, { body: { metadata: { name: 'long' }, data: { a: 'x'.repeat(600_000) } } });
     const limit = new FairLimit(1_000_000);

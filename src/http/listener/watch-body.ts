@@ -13,6 +13,7 @@ import type { WatchSeries } from '../metrics/series.ts';
 import type { Chunk } from '../types.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
 import { maxSharedBytes } from './sent-bytes.ts';
+import { minCountedBytes } from './tracked-body.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
@@ -36,9 +37,6 @@ export interface UnreadBytes {
   addUnread(bytes: number, onTaken: () => void): (() => void) | undefined;
   releaseUnread(bytes: number): void;
 }
-
-/** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
-const minCountedBytes = 16 * 1024;
 
 type Taken = IteratorResult<Chunk>;
 

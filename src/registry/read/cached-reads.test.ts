@@ -36,6 +36,18 @@ it('answers from the cache without a promise', async () => {
   expect(await objects.namespace('other')).toBeUndefined();
 });
 
+it('decodes a large object in steps', async () => {
+  const { registry, create } = bench();
+  const { objects } = registry;
+  await create('configmaps', note('large', { a: 'x'.repeat(100_000) }));
+  await create('configmaps', note('small'));
+  await objects.get('configmaps', 'ns', 'small');
+  const large = objects.get('configmaps', 'ns', 'large');
+  expect(large).toBeInstanceOf(Promise);
+  expect(await large).toMatchObject({ metadata: { name: 'large' } });
+  expect(objects.get('configmaps', 'ns', 'small')).not.toBeInstanceOf(Promise);
+});
+
 it('decodes a large list in steps, once for all who ask meanwhile', async () => {
   const { registry, create } = bench();
   const { objects } = registry;

@@ -21,8 +21,9 @@ interface DecodedLists {
 const maxDecoded = 4096;
 /** Longer lists are decoded again for every caller. */
 const maxKeptList = 64;
-/** Larger objects are not kept decoded (bytes), and lists of more JSON are decoded in steps: this takes a millisecond or two. */
+/** Larger objects are decoded in steps, and not kept (bytes). */
 const maxKeptBytes = 64 * 1024;
+/** Lists of more JSON (bytes) are decoded in steps. */
 const maxBytesAtOnce = 256 * 1024;
 
 /** The list of a resource that a webhook converts. @throws StatusError 500 for an object that cannot be read */
@@ -115,7 +116,12 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       return lookUp(registry, resource, () => {
         const cached = resource.cache.snapshot().get(key);
         if (cached === undefined) return undefined;
-        if (!isUnconverted(resource.format, cached.bytes)) return decode(resource, cached);
+        if (!isUnconverted(resource.format, cached.bytes)) {
+          const isLarge = cached.bytes.length > maxKeptBytes && !isCorrupt(cached);
+          return isLarge
+            ? inTurns(readObjectInSteps(resource.format, cached), serverTurns())
+            : decode(resource, cached);
+        }
         return toOwnVersion(resource.format, cached).then((own) => decode(resource, own));
       });
     },

@@ -30,9 +30,12 @@ const fieldNames = new Map(
   ]),
 );
 
+/** A longer annotation is not validated (characters): that takes long, and it has no effect. */
+const maxText = 16 * 1024;
+
 /** Validates the tolerations in an annotation of a pod; `path` is that of the annotations. They have no effect. */
 export function validateTolerationsText(text: string, key: string, path: string, names: Names): FieldError[] {
-  if (text === '') return [];
+  if (text === '' || text.length > maxText) return [];
   const type = compile(Toleration, names);
   try {
     const tolerations = readTolerations(text, names).map((one) => type.decode(one).value as Toleration);

@@ -38,6 +38,8 @@ export interface Regex {
   readonly programSize: number;
   /** The memory of the states that matching has computed, in bytes. */
   readonly stateBytes: () => number;
+  /** Whether a text is compared with all instructions in a millisecond. Others are compared in steps. */
+  readonly isShort: (text: string) => boolean;
   /** Whether a part of the text matches. In steps for long texts. @throws CelError for a text that takes too long */
   readonly test: (text: string) => boolean;
   readonly testInSteps: (text: string) => Steps<boolean>;
@@ -97,6 +99,9 @@ export function keptRegexes(): {
   return { patterns: cache.size, instructions: cachedInstructions, stateBytes };
 }
 
+/** Whether a pattern need not be compiled. */
+export const isCompiled = (pattern: string): boolean => cache.has(pattern);
+
 const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
 
 function compile(pattern: string): Regex {
@@ -115,9 +120,10 @@ function compile(pattern: string): Regex {
     if (text.length * programSize > MAX_SIMULATED) throw tooComplex();
     return compiled.test(text);
   };
-  const isShort = (text: string) => text.length * programSize <= SHORT;
+  const isShort = (text: string) => literal !== undefined || text.length * programSize <= SHORT;
   return {
     programSize,
+    isShort,
     stateBytes: () => automaton?.stateBytes() ?? 0,
     test: literal ?? ((text) => (isShort(text) ? compiled.test(text) : atOnce(long(text)))),
     testInSteps: function* (text) {

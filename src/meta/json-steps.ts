@@ -4,14 +4,21 @@ import { Pace, type Steps, sortedInSteps } from './steps.ts';
 const isContainer = (value: Json | undefined): value is Json[] | JsonObject =>
   typeof value === 'object' && value !== null;
 
+/** Counts visited values, and says when the step must end. */
+type Counter = Pick<Pace, 'over'>;
+
 /** Whether two JSON values are equal, in any order of object keys. */
-export function* jsonEqualInSteps(a: Json | undefined, b: Json | undefined, pace = new Pace()): Steps<boolean> {
+export function* jsonEqualInSteps(
+  a: Json | undefined,
+  b: Json | undefined,
+  pace: Counter = new Pace(),
+): Steps<boolean> {
   if (a === b) return true;
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
   return Array.isArray(a) ? yield* listsEqual(a, b as Json[], pace) : yield* objectsEqual(a, b as JsonObject, pace);
 }
 
-function* listsEqual(a: readonly Json[], b: readonly Json[], pace: Pace): Steps<boolean> {
+function* listsEqual(a: readonly Json[], b: readonly Json[], pace: Counter): Steps<boolean> {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) {
     if (pace.over()) yield;
@@ -22,7 +29,7 @@ function* listsEqual(a: readonly Json[], b: readonly Json[], pace: Pace): Steps<
   return true;
 }
 
-function* objectsEqual(a: JsonObject, b: JsonObject, pace: Pace): Steps<boolean> {
+function* objectsEqual(a: JsonObject, b: JsonObject, pace: Counter): Steps<boolean> {
   const keys = Object.keys(a);
   if (pace.over(keys.length)) yield;
   const others = Object.keys(b).length;

@@ -3,6 +3,7 @@
  * An operation follows the type of its left operand.
  */
 import type { Json, Steps } from '../../meta/index.ts';
+import { checkListSize } from '../result-limits.ts';
 import {
   CelError,
   Double,
@@ -42,7 +43,7 @@ export function* concatenate(left: ListValue, right: ListValue): Steps<ListValue
     return new MapListValue(keyFields, yield* merge(left, right, elementKeyOf(keyFields), true));
   }
   const size = left.size + right.size;
-  if (size > MAX_SIZE) throw new CelError('the list is too large');
+  checkListSize(size);
   if (size > MAX_COPIED) return new ConcatenatedList(left, right);
   return new ListValue([...elementsOf(left), ...elementsOf(right)]);
 }
@@ -52,8 +53,6 @@ export function concatenationCost(left: ListValue, right: ListValue): number {
   return keyOfElements(left) === undefined ? 1 : Math.max(1, Math.ceil((left.size + right.size) * 0.1));
 }
 
-/** The number of elements of a concatenated list at most. */
-const MAX_SIZE = 10_000_000;
 /** Lists of more elements are not copied: the operator costs 1, whatever their size. */
 const MAX_COPIED = 64;
 
@@ -61,6 +60,7 @@ class ConcatenatedList extends ListValue {
   readonly #left: ListValue;
   readonly #right: ListValue;
   readonly #size: number;
+  #elements: readonly Value[] | undefined;
 
   constructor(left: ListValue, right: ListValue) {
     super([]);
@@ -74,8 +74,31 @@ class ConcatenatedList extends ListValue {
   }
 
   override get(index: number): Value {
+    if (this.#elements !== undefined) return this.#elements[index] as Value;
     const { size } = this.#left;
     return index < size ? this.#left.get(index) : this.#right.get(index - size);
+  }
+
+  override *readAll(): Steps<void> {
+    if (this.#elements !== undefined) return;
+    const elements: Value[] = [];
+    const parts: ListValue[] = [this];
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      if (part instanceof ConcatenatedList && part.#elements === undefined) parts.push(part.#right, part.#left);
+      else if (!(yield* readInto(elements, part))) return;
+    }
+    this.#elements = elements;
+  }
+}
+
+/** Reads the elements of a list. Returns false for an element of the wrong type. */
+function* readInto(elements: Value[], list: ListValue): Steps<boolean> {
+  try {
+    for (let i = 0; i < list.size; i++) if (elements.push(list.get(i)) % readPerStep === 0) yield;
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof CelError) return false;
+    throw thrown;
   }
 }
 
@@ -85,6 +108,8 @@ export function keyOfElements(list: ListValue): ((element: Value) => string) | u
   return list instanceof MapListValue ? elementKeyOf(list.keyFields) : undefined;
 }
 
+/** How many elements of a concatenated list are read in one step. */
+const readPerStep = 1_000;
 /** How many elements are merged in one step. */
 const mergedPerStep = 500;
 

@@ -45,11 +45,20 @@ describe('the work of an evaluation', () => {
     expect(() => evaluate(doubled(30), variables)).toThrow(new CelError('the list is too large'));
   });
 
+  it('compares no more than its budget when values share their parts', () => {
+    const shared = (depth: number): string =>
+      depth === 0 ? 'v0 == v0' : `[[v${depth}, v${depth}]].all(v${depth - 1}, ${shared(depth - 1)})`;
+    const variables: Variables = { v40: [listType(intType), new ListValue([1])] };
+    expect(() => evaluate(shared(40), variables)).toThrow(CostLimitError);
+    expect(() => evaluate(`[[v40]].all(v40, ${shared(40)})`, variables)).toThrow(CostLimitError);
+  });
+
   it('ends when strings double', () => {
+    const limit = 'the result is longer than 4000000 characters';
     const doubled = (depth: number): string =>
       depth === 0 ? 'v0.size()' : `[v${depth} + v${depth}].map(v${depth - 1}, ${doubled(depth - 1)})[0]`;
     const variables: Variables = { v40: [stringType, 'ab'] };
-    expect(() => evaluate(doubled(40), variables)).toThrow(CostLimitError);
+    expect(() => evaluate(doubled(40), variables)).toThrow(new CelError(limit));
   });
 
   it('costs what it reads when lists are merged', () => {

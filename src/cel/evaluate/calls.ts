@@ -61,20 +61,22 @@ export function longCall(name: string, overloads: readonly Overload[], args: rea
     const known = values as readonly Value[];
     if (chosen.readsLists === true) for (const value of known) if (value instanceof ListValue) yield* value.readAll();
     let result: Outcome;
+    let least = 1;
     try {
-      if (chosen.cost !== undefined) affordable(frame, chosen.cost(known, null));
+      if (chosen.cost !== undefined) least = affordable(frame, chosen.cost(known, null));
       result = chosen.steps === undefined ? chosen.call(...known) : yield* countSteps(frame, chosen.steps(...known));
     } catch (thrown) {
       result = failureOf(thrown);
     }
-    charge(frame, chosen.cost?.(known, resultForCost(result)) ?? 1);
+    const paid = chosen.cost === undefined || chosen.cost.length < 2;
+    charge(frame, paid ? least : (chosen.cost?.(known, resultForCost(result)) ?? 1));
     if (isStepOver(frame)) yield;
     return result;
   });
 }
 
 /** Runs the steps of a function and charges their work to the evaluation. */
-function* countSteps(frame: Frame, steps: Steps<Value>): Steps<Value> {
+export function* countSteps(frame: Frame, steps: Steps<Value>): Steps<Value> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -28,7 +28,7 @@ import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, Ob
 import type { CheckedExpression, Reference } from '../environment.ts';
 import { forget } from '../evaluation-cache.ts';
 import type { Overload } from '../library.ts';
-import { dynType } from '../types.ts';
+import { type CelType, dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
 import type { Base, Qualifier, SlotInput } from './attributes.ts';
 import { type Budget, frameOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
@@ -48,7 +48,7 @@ import {
 import { comprehensionStep, type Part } from './comprehensions.ts';
 import { listStep, mapStep, objectStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
-import { inConstantList, operatorStep, primitivesOf } from './operators.ts';
+import { equality, inConstantList, operatorStep, primitivesOf, scalarEquality } from './operators.ts';
 import { acceptsType, runtimeTypeName } from './type-values.ts';
 
 export interface Program {
@@ -242,6 +242,9 @@ class Compiler {
         return computed(this.#strict([operand], false, ([step]) => inConstantList(elements, step as Step)));
       }
     }
+    if (expr.function === '_==_' || expr.function === '_!=_') {
+      return computed(this.#equality(expr.function === '_==_', overloads[0], args, operands));
+    }
     if (areLong(overloads)) return computed(longCall(expr.function, overloads, operands));
     const runnable = this.#strict(operands, operands.length > 2, (steps) => {
       const [left, right] = steps;
@@ -255,6 +258,16 @@ class Compiler {
       conversions.has(expr.function)
       ? constant(evaluateConstant(runnable.step))
       : computed(runnable);
+  }
+
+  /** Values that may have parts are compared in steps. */
+  #equality(isEqual: boolean, overload: Overload | undefined, args: readonly Expr[], operands: readonly Runnable[]) {
+    const [left, right] = operands as [Runnable, Runnable];
+    const isScalar = args.some(({ id }) => scalars.has(this.#checked.typeOf[id]?.kind ?? 'dyn'));
+    if (!isScalar) return equality(isEqual, overload, left, right);
+    return this.#strict(operands, false, ([first, second]) =>
+      scalarEquality(isEqual, overload, first as Step, second as Step),
+    );
   }
 
   /** Calls whose operands are not just evaluated one after the other. */
@@ -370,6 +383,9 @@ function readAccumulator(slot: number, initial: Step): Step {
 
 const isOverload = (overloads: readonly Overload[], id: string): boolean =>
   overloads.length === 1 && overloads[0]?.id === id;
+
+/** The kinds of types whose values have no parts. */
+const scalars = new Set<CelType['kind']>(['null', 'bool', 'int', 'uint', 'double', 'string', 'bytes']);
 
 /** Conversions of constants are done once, when the expression is compiled. */
 const conversions = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'uint']);

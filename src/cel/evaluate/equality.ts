@@ -1,5 +1,5 @@
 /** Equality of values of any types, and the order of comparable ones. */
-import { jsonEqual } from '../../meta/index.ts';
+import { atOnce, jsonEqualInSteps, type Steps } from '../../meta/index.ts';
 import { keysOf } from '../evaluation-cache.ts';
 import {
   CelError,
@@ -17,18 +17,24 @@ import {
   type Value,
 } from '../values.ts';
 import { keyOfElements } from './associative-lists.ts';
-import { work } from './work.ts';
+import { isStepDone, work } from './work.ts';
 
 /** The deepest nesting of values that are compared. */
 const MAX_DEPTH = 500;
+
+/** So many characters of texts, or bytes, are compared in about the time of another visited value. */
+const compared = 512;
 
 /**
  * Whether two values are equal: numbers of different types when they are the same number, lists and maps by their
  * elements, objects by their fields. Values of types that cannot be compared are not equal.
  * @throws CelError for JSON of the wrong type, and for values that are nested too deeply
  */
-export function valuesEqual(a: Value, b: Value): boolean {
-  return equal(a, b, 0);
+export const valuesEqual = (a: Value, b: Value): boolean => leavesEqual(a, b) ?? atOnce(containersEqual(a, b, 0));
+
+/** The same in steps: values may share parts, so that they are far larger than what they consist of. */
+export function* valuesEqualInSteps(a: Value, b: Value): Steps<boolean> {
+  return leavesEqual(a, b) ?? (yield* containersEqual(a, b, 0));
 }
 
 /**
@@ -47,8 +53,14 @@ export function compareValues(a: Value, b: Value): number {
   throw new CelError('no such overload');
 }
 
-function equal(a: Value, b: Value, depth: number): boolean {
+/** Whether two values are equal; undefined for two containers, whose parts decide. */
+function leavesEqual(a: Value, b: Value): boolean | undefined {
   work.done++;
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length !== b.length) return false;
+    work.done += Math.floor(a.length / compared);
+    return a === b;
+  }
   if (a === b && (a === null || typeof a !== 'object')) return true;
   if (typeof a !== 'object' && typeof b !== 'object' && typeof a === typeof b) return false;
   const left = numberOf(a);
@@ -57,92 +69,145 @@ function equal(a: Value, b: Value, depth: number): boolean {
     return right !== undefined && numbersEqual(left, right, a, b);
   }
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (depth >= MAX_DEPTH) throw new CelError('the values are nested too deeply to be compared');
-  if (a instanceof ListValue) return b instanceof ListValue && listsEqual(a, b, depth + 1);
-  if (a instanceof MapValue) return b instanceof MapValue && mapsEqual(a, b, depth + 1);
-  if (a instanceof ObjectValue) return b instanceof ObjectValue && objectsEqual(a, b, depth + 1);
-  if (a instanceof ConstructedValue) return b instanceof ConstructedValue && constructedEqual(a, b, depth + 1);
-  if (a instanceof OptionalValue) return b instanceof OptionalValue && presentEqual(a.value, b.value, depth + 1);
-  return leavesEqual(a, b);
-}
-
-function leavesEqual(a: Value, b: Value): boolean {
+  if (isContainer(a)) return isContainer(b) ? undefined : false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos;
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos;
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && compareBytes(a, b) === 0;
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && bytesEqual(a, b);
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name;
   return a instanceof OpaqueValue && b instanceof OpaqueValue && a.typeName === b.typeName && a.equals(b);
 }
 
-/** Both absent, or both present and equal. */
-function presentEqual(a: Value | undefined, b: Value | undefined, depth: number): boolean {
-  return a === undefined || b === undefined ? a === b : equal(a, b, depth);
+const isContainer = (value: object): boolean =>
+  value instanceof ListValue ||
+  value instanceof MapValue ||
+  value instanceof ObjectValue ||
+  value instanceof ConstructedValue ||
+  value instanceof OptionalValue;
+
+function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
+  work.done += Math.floor(a.length / compared);
+  return Buffer.compare(a, b) === 0;
 }
 
-function listsEqual(a: ListValue, b: ListValue, depth: number): boolean {
+/** Ends its step when enough has been visited. */
+function containersEqual(a: Value, b: Value, depth: number): Steps<boolean> {
+  if (depth >= MAX_DEPTH) throw new CelError('the values are nested too deeply to be compared');
+  if (a instanceof ListValue && b instanceof ListValue) return listsEqual(a, b, depth + 1);
+  if (a instanceof MapValue && b instanceof MapValue) return mapsEqual(a, b, depth + 1);
+  if (a instanceof ObjectValue && b instanceof ObjectValue) return objectsEqual(a, b, depth + 1);
+  if (a instanceof ConstructedValue && b instanceof ConstructedValue) return constructedEqual(a, b, depth + 1);
+  return optionalsEqual(a, b, depth + 1);
+}
+
+/** Whether two containers are equal optionals. */
+function* optionalsEqual(a: Value, b: Value, depth: number): Steps<boolean> {
+  if (!(a instanceof OptionalValue && b instanceof OptionalValue)) return false;
+  return partsEqual(a.value, b.value) ?? (yield* containersEqual(a.value as Value, b.value as Value, depth));
+}
+
+/** {@link leavesEqual} for parts that may be absent: both are, or none. */
+function partsEqual(a: Value | undefined, b: Value | undefined): boolean | undefined {
+  return a === undefined || b === undefined ? a === b : leavesEqual(a, b);
+}
+
+function* listsEqual(a: ListValue, b: ListValue, depth: number): Steps<boolean> {
   const { size } = a;
   if (size !== b.size) return false;
   const keyOf = keyOfElements(a);
-  if (keyOf !== undefined) return associativeListsEqual(a, b, keyOf, depth);
-  for (let i = 0; i < size; i++) if (!equal(a.get(i), b.get(i), depth)) return false;
+  if (keyOf !== undefined) return yield* associativeListsEqual(a, b, keyOf, depth);
+  for (let i = 0; i < size; i++) {
+    if (isStepDone()) yield;
+    const [left, right] = [a.get(i), b.get(i)];
+    if (!(leavesEqual(left, right) ?? (yield* containersEqual(left, right, depth)))) return false;
+  }
   return true;
 }
 
-function associativeListsEqual(a: ListValue, b: ListValue, keyOf: (element: Value) => string, depth: number): boolean {
+function* associativeListsEqual(
+  a: ListValue,
+  b: ListValue,
+  keyOf: (element: Value) => string,
+  depth: number,
+): Steps<boolean> {
   // Most lists that are equal are so in their order.
   if (a.size === b.size) {
     let same = 0;
     while (same < a.size) {
+      if (isStepDone()) yield;
       const [left, right] = [a.get(same), b.get(same)];
-      if (keyOf(left) !== keyOf(right) || !equal(left, right, depth)) break;
+      if (keyOf(left) !== keyOf(right)) break;
+      if (!(leavesEqual(left, right) ?? (yield* containersEqual(left, right, depth)))) break;
       same++;
     }
     if (same === a.size) return true;
   }
   const elements = new Map<string, Value>();
   for (let i = 0; i < a.size; i++) {
+    work.done++;
+    if (isStepDone()) yield;
     const element = a.get(i);
     elements.set(keyOf(element), element);
   }
   const seen = new Set<string>();
   for (let i = 0; i < b.size; i++) {
+    if (isStepDone()) yield;
     const element = b.get(i);
     const key = keyOf(element);
-    if (!presentEqual(elements.get(key), element, depth)) return false;
+    const known = elements.get(key);
+    if (known === undefined) return false;
+    if (!(leavesEqual(known, element) ?? (yield* containersEqual(known, element, depth)))) return false;
     seen.add(key);
   }
   return seen.size === elements.size;
 }
 
-function mapsEqual(a: MapValue, b: MapValue, depth: number): boolean {
+function* mapsEqual(a: MapValue, b: MapValue, depth: number): Steps<boolean> {
   if (a.size !== b.size) return false;
   for (const key of a.keys()) {
+    if (isStepDone()) yield;
     const other = b.get(key);
-    if (other === undefined || !presentEqual(a.get(key), other, depth)) return false;
+    if (other === undefined) return false;
+    const value = a.get(key);
+    if (!(partsEqual(value, other) ?? (yield* containersEqual(value as Value, other, depth)))) return false;
   }
   return true;
 }
 
 /** Declared fields are compared as values, others as JSON. */
-function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
+function* objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): Steps<boolean> {
   if (a.json === b.json) return true;
   if (a.type.name !== b.type.name || keysOf(a.json).length !== keysOf(b.json).length) return false;
   const declared = new Set<string>();
   for (const identifier of a.type.identifiers()) {
-    if (!presentEqual(a.get(identifier), b.get(identifier), depth)) return false;
+    if (isStepDone()) yield;
+    const [left, right] = [a.get(identifier), b.get(identifier)];
+    if (!(partsEqual(left, right) ?? (yield* containersEqual(left as Value, right as Value, depth)))) return false;
     declared.add(a.type.field(identifier)?.property ?? identifier);
   }
-  for (const [property, json] of Object.entries(a.json)) {
+  for (const property of keysOf(a.json)) {
     work.done++;
-    if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property])))
-      return false;
+    if (declared.has(property)) continue;
+    if (!Object.hasOwn(b.json, property)) return false;
+    if (!(yield* jsonEqualInSteps(a.json[property], b.json[property], counted))) return false;
   }
   return true;
 }
 
-function constructedEqual(a: ConstructedValue, b: ConstructedValue, depth: number): boolean {
+/** Visited members of JSON count as visited values. */
+const counted = {
+  over(visited = 1): boolean {
+    work.done += visited;
+    return isStepDone();
+  },
+};
+
+function* constructedEqual(a: ConstructedValue, b: ConstructedValue, depth: number): Steps<boolean> {
   if (a.type.name !== b.type.name || a.fields.size !== b.fields.size) return false;
-  for (const [field, value] of a.fields) if (!presentEqual(value, b.fields.get(field), depth)) return false;
+  for (const [field, value] of a.fields) {
+    if (isStepDone()) yield;
+    const other = b.fields.get(field);
+    if (!(partsEqual(value, other) ?? (yield* containersEqual(value, other as Value, depth)))) return false;
+  }
   return true;
 }
 

@@ -2,16 +2,15 @@
  * Operators that rules use most, with a short path for the operands that are frequent: ints that are numbers, short
  * strings. It gives what the library gives, at the same cost; everything else is a call of the library.
  */
+import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Overload } from '../library.ts';
 import { CelError, Double, type ListValue, intOf as normalized, Uint, type Value } from '../values.ts';
-import { charge, type Frame, failureOf, type Outcome, type Step } from './budget.ts';
-import { apply2 } from './calls.ts';
-import { valuesEqual } from './equality.ts';
+import { charge, type Frame, failureOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
+import { apply2, countSteps } from './calls.ts';
+import { valuesEqualInSteps } from './equality.ts';
 
 /** The step of a binary operator with a short path; undefined for other functions. */
 export function operatorStep(name: string, overloads: readonly Overload[], left: Step, right: Step): Step | undefined {
-  if (name === '_==_') return equality(overloads[0], left, right);
-  if (name === '_!=_') return not(equality(overloads[0], left, right));
   return shortPaths[name]?.(left, right, apply2(name, overloads));
 }
 
@@ -65,43 +64,51 @@ const shortPaths: { readonly [name: string]: ShortPath } = {
   },
 };
 
-/** Values of any types can be compared for equality, so no overload is chosen. */
-function equality(overload: Overload | undefined, left: Step, right: Step): Step {
+/** `left == right`, or `left != right`. Values of any types can be compared, so no overload is chosen. */
+export function equality(isEqual: boolean, overload: Overload | undefined, left: Runnable, right: Runnable): Runnable {
+  return inSteps(function* (frame) {
+    const a = yield* outcomeOf(left, frame);
+    const b = yield* outcomeOf(right, frame);
+    const result = isShort(a, b) ? shortEquality(frame, a, b) : yield* equalityOf(frame, overload, a, b);
+    return result instanceof CelError ? result : result === isEqual;
+  });
+}
+
+/** The same for values one of which is a scalar. */
+export function scalarEquality(isEqual: boolean, overload: Overload | undefined, left: Step, right: Step): Step {
   return (frame) => {
     const a = left(frame);
     const b = right(frame);
-    const short =
-      (typeof a === 'number' && typeof b === 'number') ||
-      (typeof a === 'string' && typeof b === 'string' && costsOne(a.length, b.length));
-    if (!short) return equalityOf(frame, overload, a, b);
-    charge(frame, 1);
-    return a === b;
+    const result = isShort(a, b) ? shortEquality(frame, a, b) : atOnce(equalityOf(frame, overload, a, b));
+    return result instanceof CelError ? result : result === isEqual;
   };
+}
+
+const isShort = (a: Outcome, b: Outcome): boolean =>
+  (typeof a === 'number' && typeof b === 'number') ||
+  (typeof a === 'string' && typeof b === 'string' && costsOne(a.length, b.length));
+
+function shortEquality(frame: Frame, a: Outcome, b: Outcome): boolean {
+  charge(frame, 1);
+  return a === b;
 }
 
 /** A tenth of a unit for each code point of the shorter string, rounded up. */
 const costsOne = (a: number, b: number): boolean => a > 0 && b > 0 && (a <= 10 || b <= 10);
 
-function equalityOf(frame: Frame, overload: Overload | undefined, a: Outcome, b: Outcome): Outcome {
+function* equalityOf(frame: Frame, overload: Overload | undefined, a: Outcome, b: Outcome): Steps<Outcome> {
   if (a instanceof CelError || b instanceof CelError) {
     charge(frame, 1);
     return a instanceof CelError ? a : b;
   }
   let result: Outcome;
   try {
-    result = valuesEqual(a, b);
+    result = yield* countSteps(frame, valuesEqualInSteps(a, b));
   } catch (thrown) {
     result = failureOf(thrown);
   }
   charge(frame, overload?.cost?.([a, b], result instanceof CelError ? null : result) ?? 1);
   return result;
-}
-
-function not(step: Step): Step {
-  return (frame) => {
-    const result = step(frame);
-    return result instanceof CelError ? result : result === false;
-  };
 }
 
 /** `x in list` for a constant list, whose elements were looked at when it was compiled: the operator costs nothing. */

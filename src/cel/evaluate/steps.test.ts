@@ -59,7 +59,15 @@ describe('an evaluation in steps', () => {
     '[numbers.map(x, x)[0], numbers.filter(x, x > 5)[0]]',
     "{'a': numbers.exists_one(x, x == 7)}",
     'numbers.map(x, numbers[0] + x).sum()',
+    'numbers + numbers == numbers + numbers',
+    'numbers != numbers + [1] && numbers + [1] != numbers + [2]',
+    '(numbers + numbers).indexOf(-1) + (numbers + numbers).lastIndexOf(-1)',
+    '(numbers + numbers).isSorted() && numbers.max() > numbers.min()',
+    '-1 in numbers + numbers',
+    "numbers.map(x, string(x)).join(',').size()",
+    "'%s'.format([numbers + numbers]).size()",
     "text.replace('a', 'bc').size()",
+    '(text + text + text + text).upperAscii().lowerAscii().size()',
     "text.matches('^(ab)*$')",
     'numbers.all(x, [1, 2].exists(y, y + x > 0))',
   ])('%s has the same value and cost as at once, and pauses', (source) => {
@@ -73,6 +81,14 @@ describe('an evaluation in steps', () => {
     const of = (count: number) => run('numbers.all(x, x >= 0)', count).inSteps.pauses;
     expect(of(40_000)).toBeGreaterThanOrEqual(2 * of(20_000) - 1);
     expect(of(40_000)).toBeLessThanOrEqual(2 * of(20_000) + 1);
+  });
+
+  it('pauses after each large pattern that it compiles', () => {
+    const source = "['p', 'q', 'r'].exists(x, 'z'.matches('(x|y){900}' + x))";
+    const steps = compileExpression(check(environment, source)).evaluateInSteps?.([], new Budget(limit));
+    let pauses = 0;
+    while (steps?.next().done === false) pauses++;
+    expect(pauses).toBeGreaterThanOrEqual(3);
   });
 
   it('does not begin a call that costs more than is left', () => {
@@ -89,7 +105,7 @@ describe('an evaluation in steps', () => {
       while (steps?.next().done === false) pauses++;
     };
     expect(toTheEnd).toThrow(CostLimitError);
-    expect(pauses).toBeGreaterThanOrEqual(100);
-    expect(pauses).toBeLessThan(300);
+    expect(pauses).toBeGreaterThanOrEqual(900);
+    expect(pauses).toBeLessThan(1_100);
   });
 });

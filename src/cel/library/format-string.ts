@@ -1,4 +1,5 @@
 /** `"...".format([...])`: a template with clauses such as `%s`, `%d`, `%.2f`. */
+import type { Steps } from '../../meta/index.ts';
 import type { Expr } from '../ast.ts';
 import { runtimeTypeName, typeNameOf } from '../evaluate/type-values.ts';
 import type { Overload } from '../library.ts';
@@ -8,7 +9,7 @@ import { CelError, type ListValue, Uint, type Value } from '../values.ts';
 /** How a version of the language writes values. */
 export interface FormatStyle {
   /** `%s`. @throws CelError when the text becomes longer than `most` */
-  readonly text: (value: Value, most: number) => string;
+  readonly text: (value: Value, most: number) => Steps<string>;
   /** `%d` */
   readonly decimal: (value: Value) => string;
   /** `%f` */
@@ -23,15 +24,26 @@ const MAX_PRECISION = 100;
 const DEFAULT_PRECISION = 6;
 
 /** @throws CelError when a clause and its argument do not match, and when the text is longer than `most` */
-export function formatString(template: string, args: ListValue, style: FormatStyle, most: number): string {
+export function* formatString(template: string, args: ListValue, style: FormatStyle, most: number): Steps<string> {
+  const parts: string[] = [];
   let left = most;
-  return fillTemplate(template, args.size, (clause, index) => {
-    const text = formatClause(clause, args.get(index), style, left);
-    left -= text.length;
-    if (left < 0) throw new CelError(`the result is longer than ${most} characters`);
-    return text;
-  });
+  for (const part of partsOf(template, args.size)) {
+    if (parts.length % writtenPerStep === writtenPerStep - 1) yield;
+    if (typeof part === 'string') parts.push(part);
+    else {
+      const { clause, index } = part;
+      const value = args.get(index);
+      const text = clause.letter === 's' ? yield* style.text(value, left) : formatClause(clause, value, style);
+      left -= text.length;
+      if (left < 0) throw new CelError(`the result is longer than ${most} characters`);
+      parts.push(text);
+    }
+  }
+  return parts.join('');
 }
+
+/** How many parts of a template are written in one step. */
+const writtenPerStep = 500;
 
 /** Returns the issues of a call of `format` with a literal template and a literal list of arguments. */
 export const formatIssues =
@@ -44,14 +56,14 @@ export const formatIssues =
     let used = 0;
     let { offset } = call;
     try {
-      fillTemplate(template.value, elements.length, ({ letter }, index) => {
-        const element = elements[index] as Expr;
+      for (const part of partsOf(template.value, elements.length)) {
+        if (typeof part === 'string') continue;
+        const element = elements[part.index] as Expr;
         ({ offset } = element);
-        checkElement(letter, element, style, typeOf);
+        checkElement(part.clause.letter, element, style, typeOf);
         ({ offset } = call);
-        used = index + 1;
-        return '';
-      });
+        used = part.index + 1;
+      }
     } catch (thrown) {
       if (!(thrown instanceof CelError)) throw thrown;
       return [{ offset, message: thrown.message }];
@@ -78,25 +90,24 @@ function checkElement(letter: string, element: Expr, style: FormatStyle, typeOf:
   }
 }
 
-/** The template with each clause replaced by what `fill` gives for it and the argument of that index. */
-function fillTemplate(template: string, size: number, fill: (clause: Clause, index: number) => string): string {
-  let text = '';
+/** The texts and clauses of a template, each clause with the index of its argument. */
+function* partsOf(template: string, size: number): Iterable<string | { clause: Clause; index: number }> {
   let used = 0;
   let from = 0;
   for (let at = template.indexOf('%'); at >= 0; at = template.indexOf('%', from)) {
-    text += template.slice(from, at);
+    yield template.slice(from, at);
     if (template[at + 1] === '%') {
-      text += '%';
+      yield '%';
       from = at + 2;
       continue;
     }
     if (used >= size) throw new CelError(`index ${used} out of range`);
     if (at + 1 >= template.length) throw new CelError('unexpected end of string');
     const clause = readClause(template, at + 1);
-    text += fill(clause, used++);
+    yield { clause, index: used++ };
     from = clause.end;
   }
-  return text + template.slice(from);
+  yield template.slice(from);
 }
 
 interface Clause {
@@ -128,10 +139,8 @@ function readClause(template: string, start: number): Clause {
   return { letter, precision, end: end + letter.length };
 }
 
-function formatClause({ letter, precision }: Clause, value: Value, style: FormatStyle, most: number): string {
+function formatClause({ letter, precision }: Clause, value: Value, style: FormatStyle): string {
   switch (letter) {
-    case 's':
-      return style.text(value, most);
     case 'd':
       return style.decimal(value);
     case 'f':

@@ -1,6 +1,6 @@
 /** The two ways in which `format` writes values. */
 
-import { quote } from '../../meta/index.ts';
+import { Pace, quote, type Steps, sortedInSteps } from '../../meta/index.ts';
 import { compareValues } from '../evaluate/equality.ts';
 import {
   CelError,
@@ -25,6 +25,7 @@ type Leaf = (value: Value) => string | undefined;
 class Writer {
   readonly #leaf: Leaf;
   readonly #colon: string;
+  readonly #pace = new Pace();
   #left: number;
 
   constructor(leaf: Leaf, colon: string, most: number) {
@@ -33,27 +34,41 @@ class Writer {
     this.#left = most;
   }
 
-  write(value: Value): string {
-    const text = this.#leaf(value);
-    if (text !== undefined) return this.#counted(text);
+  *write(value: Value): Steps<string> {
+    const text = this.#leafText(value);
+    if (text !== undefined) return text;
     if (value instanceof ListValue) {
       const parts: string[] = [];
-      for (let i = 0; i < value.size; i++) parts.push(this.write(value.get(i)));
+      for (let i = 0; i < value.size; i++) {
+        const element = value.get(i);
+        parts.push(this.#leafText(element) ?? (yield* this.write(element)));
+        if (this.#pace.over()) yield;
+      }
       return `[${parts.join(this.#counted(', '))}]`;
     }
-    if (value instanceof MapValue) return this.#map([...value.keys()].map((key) => [key, value.get(key)]));
+    if (value instanceof MapValue) return yield* this.#map(value.keys(), (key) => value.get(key));
     if (value instanceof ObjectValue) {
-      return this.#map([...value.type.identifiers()].map((key) => [key, value.get(key)]));
+      return yield* this.#map(value.type.identifiers(), (identifier) => value.get(identifier as string));
     }
     return unfit('s', value);
   }
 
-  #map(entries: readonly (readonly [Value, Value | undefined])[]): string {
-    const parts = entries
-      .filter((entry): entry is readonly [Value, Value] => entry[1] !== undefined)
-      .map(([key, value]) => [this.write(key), this.write(value)] as const)
-      .sort(([a], [b]) => compareValues(a, b));
-    return `{${parts.map((part) => part.join(this.#colon)).join(', ')}}`;
+  *#map(keys: Iterable<Value>, get: (key: Value) => Value | undefined): Steps<string> {
+    const parts: (readonly [key: string, value: string])[] = [];
+    for (const key of keys) {
+      const value = get(key);
+      if (value === undefined) continue;
+      const name = this.#leafText(key) ?? (yield* this.write(key));
+      parts.push([name, this.#leafText(value) ?? (yield* this.write(value))]);
+      if (this.#pace.over()) yield;
+    }
+    const sorted = yield* sortedInSteps(parts, ([a], [b]) => compareValues(a, b));
+    return `{${sorted.map((part) => part.join(this.#colon)).join(', ')}}`;
+  }
+
+  #leafText(value: Value): string | undefined {
+    const text = this.#leaf(value);
+    return text === undefined ? undefined : this.#counted(text);
   }
 
   /** Separators count once for each element that they follow: every element takes at least a character more. */

@@ -1,6 +1,8 @@
 /** Functions of lists of comparable elements. */
-import { compareValues, valuesEqual } from '../evaluate/equality.ts';
+import { atOnce, type Steps } from '../../meta/index.ts';
+import { compareValues, valuesEqualInSteps } from '../evaluate/equality.ts';
 import { typeNameOf } from '../evaluate/type-values.ts';
+import { isStepDone } from '../evaluate/work.ts';
 import type { Library, Overload } from '../library.ts';
 import {
   boolType,
@@ -47,16 +49,25 @@ function isBefore(a: Value, b: Value): boolean {
 
 const isNotANumber = (value: Value): boolean => value instanceof Double && Number.isNaN(value.value);
 
-function isSorted(list: ListValue): boolean {
-  for (let i = 1; i < list.size; i++) if (isBefore(list.get(i), list.get(i - 1))) return false;
+/** How many elements are looked at in one step. */
+const readPerStep = 5_000;
+
+const isEndOfStep = (index: number): boolean => index % readPerStep === 0 || isStepDone();
+
+function* isSorted(list: ListValue): Steps<boolean> {
+  for (let i = 1; i < list.size; i++) {
+    if (isEndOfStep(i)) yield;
+    if (isBefore(list.get(i), list.get(i - 1))) return false;
+  }
   return true;
 }
 
 /** The first element that none comes before. */
-function first(list: ListValue, name: string, before: (a: Value, b: Value) => boolean): Value {
+function* first(list: ListValue, name: string, before: (a: Value, b: Value) => boolean): Steps<Value> {
   if (list.size === 0) throw new CelError(`${name} called on empty list`);
   let found = list.get(0);
   for (let i = 1; i < list.size; i++) {
+    if (isEndOfStep(i)) yield;
     const element = list.get(i);
     if (before(element, found)) found = element;
   }
@@ -64,10 +75,11 @@ function first(list: ListValue, name: string, before: (a: Value, b: Value) => bo
 }
 
 /** A list of several types is called by the type of its first element. */
-function sum(list: ListValue, zero: Value, add: Overload['call']): Value {
+function* sum(list: ListValue, zero: Value, add: Overload['call']): Steps<Value> {
   const type = typeNameOf(zero);
   let total = zero;
   for (let i = 0; i < list.size; i++) {
+    if (isEndOfStep(i)) yield;
     const element = list.get(i);
     if (typeNameOf(element) !== type) throw new CelError('no such overload');
     total = add(total, element);
@@ -75,13 +87,19 @@ function sum(list: ListValue, zero: Value, add: Overload['call']): Value {
   return total;
 }
 
-function indexOf(list: ListValue, element: Value): number {
-  for (let i = 0; i < list.size; i++) if (valuesEqual(list.get(i), element)) return i;
+function* indexOf(list: ListValue, element: Value): Steps<number> {
+  for (let i = 0; i < list.size; i++) {
+    if (isEndOfStep(i)) yield;
+    if (yield* valuesEqualInSteps(list.get(i), element)) return i;
+  }
   return -1;
 }
 
-function lastIndexOf(list: ListValue, element: Value): number {
-  for (let i = list.size - 1; i >= 0; i--) if (valuesEqual(list.get(i), element)) return i;
+function* lastIndexOf(list: ListValue, element: Value): Steps<number> {
+  for (let i = list.size - 1; i >= 0; i--) {
+    if (isEndOfStep(i)) yield;
+    if (yield* valuesEqualInSteps(list.get(i), element)) return i;
+  }
   return -1;
 }
 
@@ -89,8 +107,16 @@ const searchCosts = { ...costs, readsLists: true };
 
 const a = parameterType('A');
 
-const search = (id: string, call: (list: ListValue, element: Value) => Value): Overload =>
-  methodOf(id, [listType(a), a], intType, call as Overload['call'], searchCosts);
+/** A method of a list that looks at its elements in steps. */
+function reading(
+  id: string,
+  args: readonly CelType[],
+  result: CelType,
+  run: (list: ListValue, element: Value) => Steps<Value>,
+) {
+  const steps = run as NonNullable<Overload['steps']>;
+  return methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...searchCosts, steps });
+}
 
 const adderOf = (id: string): Overload['call'] => {
   const adder = arithmetic['_+_']?.find((overload) => overload.id === id);
@@ -102,22 +128,20 @@ export const listsLibrary: Library = {
   name: 'lists',
   functions: {
     isSorted: comparable.map(([name, type]) =>
-      methodOf(`list_${name}_is_sorted_bool`, [listType(type)], boolType, isSorted as Overload['call'], searchCosts),
+      reading(`list_${name}_is_sorted_bool`, [listType(type)], boolType, isSorted),
     ),
     sum: summable.map(([name, type, zero, adder]) => {
       const add = adderOf(adder);
-      const call = (list: Value | undefined) => sum(list as ListValue, zero, add);
-      return methodOf(`list_${name}_sum_${name}`, [listType(type)], type, call, searchCosts);
+      return reading(`list_${name}_sum_${name}`, [listType(type)], type, (list) => sum(list, zero, add));
     }),
     max: comparable.map(([name, type]) => {
-      const call = (list: Value | undefined) => first(list as ListValue, 'max', (x, y) => isBefore(y, x));
-      return methodOf(`list_${name}_max_${name}`, [listType(type)], type, call, searchCosts);
+      const largest = (list: ListValue) => first(list, 'max', (x, y) => isBefore(y, x));
+      return reading(`list_${name}_max_${name}`, [listType(type)], type, largest);
     }),
     min: comparable.map(([name, type]) => {
-      const call = (list: Value | undefined) => first(list as ListValue, 'min', isBefore);
-      return methodOf(`list_${name}_min_${name}`, [listType(type)], type, call, searchCosts);
+      return reading(`list_${name}_min_${name}`, [listType(type)], type, (list) => first(list, 'min', isBefore));
     }),
-    indexOf: [search('list_a_index_of_int', indexOf)],
-    lastIndexOf: [search('list_a_last_index_of_int', lastIndexOf)],
+    indexOf: [reading('list_a_index_of_int', [listType(a), a], intType, indexOf)],
+    lastIndexOf: [reading('list_a_last_index_of_int', [listType(a), a], intType, lastIndexOf)],
   },
 };

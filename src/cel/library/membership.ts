@@ -1,6 +1,7 @@
 /** Membership tests of lists. */
 import type { Steps } from '../../meta/index.ts';
-import { valuesEqual } from '../evaluate/equality.ts';
+import { valuesEqualInSteps } from '../evaluate/equality.ts';
+import { isStepDone } from '../evaluate/work.ts';
 import type { ListValue, Value } from '../values.ts';
 
 /** How many elements are added in one step. */
@@ -8,7 +9,7 @@ const addedPerStep = 1_000;
 
 /** The elements of a list: texts, bools and ints are looked up, other values are compared one by one. */
 export interface Membership {
-  readonly has: (element: Value) => boolean;
+  readonly has: (element: Value) => Steps<boolean>;
 }
 
 type Found = string | boolean | number;
@@ -28,11 +29,16 @@ export function* membershipOf(list: ListValue): Steps<Membership> {
   // A number of another type may equal an int.
   const ints = [...found].filter((value) => typeof value === 'number');
   return {
-    has: (element) => {
+    *has(element) {
       if (isFound(element) && found.has(element)) return true;
       if (typeof element === 'string' || typeof element === 'boolean') return false;
-      const equals = (other: Value) => valuesEqual(other, element);
-      return others.some(equals) || (typeof element !== 'number' && ints.some(equals));
+      for (const compared of typeof element === 'number' ? [others] : [others, ints]) {
+        for (const other of compared) {
+          if (isStepDone()) yield;
+          if (yield* valuesEqualInSteps(other, element)) return true;
+        }
+      }
+      return false;
     },
   };
 }

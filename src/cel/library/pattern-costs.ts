@@ -2,18 +2,39 @@
 
 import type { Steps } from '../../meta/index.ts';
 import { fixed, multiply, scale, sum } from '../cost/range.ts';
+import { stepWork, work } from '../evaluate/work.ts';
 import { codePoints } from '../evaluation-cache.ts';
 import type { EstimatedArgument, Range } from '../library.ts';
-import { compileRegex } from '../regex.ts';
+import { compileRegex, isCompiled, type Regex, sizeOfPattern } from '../regex.ts';
 import type { Value } from '../values.ts';
 import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
 
+/** So many characters times instructions of a short text are compared in about the time of a visited value. */
+const comparedPerVisit = 8;
+/** The work of compiling an instruction: it takes as long as ten visited values. */
+const instructionWork = 10;
+
+/** The regular expression of a pattern that is only known at run time. Patterns that are large end the step. */
+export function regexOf(pattern: string): Regex {
+  if (!isCompiled(pattern)) work.done += instructionWork * sizeOfPattern(pattern);
+  return compileRegex(pattern);
+}
+
 /** The same as {@link matchesPattern} in steps. */
-export const matchesInSteps = (text: Value | undefined, pattern: Value | undefined): Steps<boolean> =>
-  compileRegex(pattern as string).testInSteps(text as string);
+export function* matchesInSteps(text: Value | undefined, pattern: Value | undefined): Steps<boolean> {
+  const regex = regexOf(pattern as string);
+  if (regex.isShort(text as string))
+    work.done += Math.floor(((text as string).length * regex.programSize) / comparedPerVisit);
+  for (const steps = regex.testInSteps(text as string); ; ) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    work.done += stepWork;
+    yield;
+  }
+}
 
 export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
-  compileRegex(pattern as string).test(text as string);
+  regexOf(pattern as string).test(text as string);
 
 /** Steps of matching (a code point times an instruction) for each cost unit, at most. */
 const STEPS = 400;
@@ -26,7 +47,7 @@ function costOf(text: string, pattern: string, failed: boolean): number {
   const size = codePoints(text) + 1;
   const cost = Math.ceil(size * stringFactor) * Math.ceil(codePoints(pattern) * regexFactor);
   if (failed || !pattern.includes('{')) return cost;
-  return Math.max(cost, Math.ceil((size * compileRegex(pattern).programSize) / STEPS));
+  return Math.max(cost, Math.ceil((size * regexOf(pattern).programSize) / STEPS));
 }
 
 export const estimateMatch = (args: readonly EstimatedArgument[]): Range =>

@@ -1,18 +1,17 @@
 /** Functions of regular expressions, in addition to the standard `matches`. */
 import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
-import { compileRegex } from '../regex.ts';
 import { type CelType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { type Costs, sizeOf } from './costs.ts';
 import { indexNumber } from './integers.ts';
 import { methodOf } from './overloads.ts';
-import { estimateMatch, matchCosts } from './pattern-costs.ts';
+import { estimateMatch, matchCosts, regexOf } from './pattern-costs.ts';
 
 /** Returns the matching parts of a text, at most the given number. */
 function* findAll(text: Value | undefined, pattern: Value | undefined, most: number): Steps<string[]> {
   try {
-    return yield* compileRegex(pattern as string).findAll(text as string, most);
+    return yield* regexOf(pattern as string).findAll(text as string, most);
   } catch (thrown) {
     if (thrown instanceof CelError) throw new CelError(`Illegal regex: ${thrown.message}`);
     throw thrown;

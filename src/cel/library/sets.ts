@@ -18,7 +18,7 @@ const lookedUpPerStep = 1_000;
 function* some(list: ListValue, set: Membership, isIn: boolean): Steps<boolean> {
   for (let i = 0; i < list.size; i++) {
     if (i % lookedUpPerStep === lookedUpPerStep - 1) yield;
-    if (set.has(list.get(i)) === isIn) return true;
+    if ((yield* set.has(list.get(i))) === isIn) return true;
     if (isStepDone()) yield;
   }
   return false;

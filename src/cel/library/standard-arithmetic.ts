@@ -3,6 +3,7 @@ import { atOnce } from '../../meta/index.ts';
 import { fixed, scale, sum } from '../cost/range.ts';
 import { concatenate, concatenationCost } from '../evaluate/associative-lists.ts';
 import type { CallEstimate, EstimatedArgument, Library, Overload } from '../library.ts';
+import { checkTextLength } from '../result-limits.ts';
 import {
   bytesType,
   doubleType,
@@ -78,10 +79,16 @@ const moduloUints = (a: Value, b: Value): Value => {
 };
 
 function addBytes(a: Value, b: Value): Value {
+  checkTextLength((a as Uint8Array).length + (b as Uint8Array).length);
   const sum = new Uint8Array((a as Uint8Array).length + (b as Uint8Array).length);
   sum.set(a as Uint8Array);
   sum.set(b as Uint8Array, (a as Uint8Array).length);
   return sum;
+}
+
+function addTexts(a: Value, b: Value): Value {
+  checkTextLength((a as string).length + (b as string).length);
+  return (a as string) + (b as string);
 }
 
 const duration = (nanos: bigint): Duration => new Duration(exactOf(checkedInt(nanos)));
@@ -132,7 +139,7 @@ export const arithmetic: Library['functions'] = {
       cost: ([a, b]) => concatenationCost(a as ListValue, b as ListValue),
       estimate: (args) => ({ cost: fixed(1), resultSize: concatenated(args) }),
     }),
-    functionOf('add_string', [stringType, stringType], stringType, (a, b) => (a as string) + (b as string), copying),
+    functionOf('add_string', [stringType, stringType], stringType, addTexts, copying),
     uints('add_uint64', (a, b) => a + b),
   ],
   '_-_': [

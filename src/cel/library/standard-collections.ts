@@ -1,7 +1,9 @@
 /** Sizes, membership and indexes of collections, and the tests of strings. */
 
+import { atOnce, type Steps } from '../../meta/index.ts';
 import { multiply, scale } from '../cost/range.ts';
-import { valuesEqual } from '../evaluate/equality.ts';
+import { valuesEqualInSteps } from '../evaluate/equality.ts';
+import { isStepDone } from '../evaluate/work.ts';
 import { codePoints } from '../evaluation-cache.ts';
 import type { Library, Overload } from '../library.ts';
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from '../types.ts';
@@ -17,9 +19,12 @@ const b = parameterType('B');
 const map = mapType(a, b);
 
 /** @throws CelError for a value that is not a list, map or object */
-function contains(collection: Value, element: Value): boolean {
+function* contains(collection: Value, element: Value): Steps<boolean> {
   if (collection instanceof ListValue) {
-    for (let i = 0; i < collection.size; i++) if (valuesEqual(element, collection.get(i))) return true;
+    for (let i = 0; i < collection.size; i++) {
+      if (isStepDone()) yield;
+      if (yield* valuesEqualInSteps(element, collection.get(i))) return true;
+    }
     return false;
   }
   if (collection instanceof MapValue) return collection.has(element);
@@ -67,11 +72,12 @@ const substringCosts: Pick<Overload, 'cost' | 'estimate'> = {
 export const collections: Library['functions'] = {
   size: [...sizes('bytes', bytesType), ...sizes('list', list), ...sizes('map', map), ...sizes('string', stringType)],
   '@in': [
-    functionOf('in_list', [a, list], boolType, (element, all) => contains(all as Value, element as Value), {
+    functionOf('in_list', [a, list], boolType, (element, all) => atOnce(contains(all as Value, element as Value)), {
+      steps: (element, all) => contains(all as Value, element as Value),
       cost: ([, all = null]) => sizeOfValue(all),
       estimate: (args) => ({ cost: sizeOf(args, 1) }),
     }),
-    functionOf('in_map', [a, map], boolType, (key, all) => contains(all as Value, key as Value)),
+    functionOf('in_map', [a, map], boolType, (key, all) => atOnce(contains(all as Value, key as Value))),
   ],
   '_[_]': [index('index_list', list, intType, a), index('index_map', map, a, b)],
   contains: [stringTest('contains_string', (text, part) => text.includes(part), substringCosts)],

@@ -1,6 +1,7 @@
 /** The costs of string functions, and bounds of their results. */
 import { fixed, multiply, scale, sum, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
+import { maxListSize } from '../result-limits.ts';
 import { ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { type Costs, sizeOf, stringFactor } from './costs.ts';
 import { sizeOfValue } from './sizes.ts';
@@ -99,20 +100,31 @@ export const searchCosts: Costs = {
   },
 };
 
-/** What looking at all leaves of a value costs. */
-function traversalCost(value: Value): number {
-  if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * stringFactor);
+/** So many characters are read in about the time of another leaf. */
+const readWithLeaf = 512;
+
+/** What looking at all leaves of a value costs: infinitely much for more than a list may have. */
+function traversalCost(value: Value, visited = { leaves: 0 }): number {
+  if (++visited.leaves > maxListSize) return Number.POSITIVE_INFINITY;
+  if (typeof value === 'string') {
+    // Fewer than ten bytes.
+    if (value.length <= 3) return 0;
+    visited.leaves += Math.floor(value.length / readWithLeaf);
+    return Math.floor(Buffer.byteLength(value) * stringFactor);
+  }
   if (value instanceof Uint8Array) return Math.floor(value.length * stringFactor);
   let cost = 0;
   if (value instanceof ListValue) {
-    for (let i = 0; i < value.size; i++) cost += traversalCost(value.get(i));
+    for (let i = 0; i < value.size && cost < Number.POSITIVE_INFINITY; i++)
+      cost += traversalCost(value.get(i), visited);
     return cost;
   }
   if (value instanceof MapValue || value instanceof ObjectValue) {
     const keys = value instanceof MapValue ? value.keys() : value.type.identifiers();
     for (const key of keys) {
       const member = value instanceof MapValue ? value.get(key) : value.get(key as string);
-      if (member !== undefined) cost += traversalCost(key) + traversalCost(member);
+      if (member !== undefined) cost += traversalCost(key, visited) + traversalCost(member, visited);
+      if (cost === Number.POSITIVE_INFINITY) break;
     }
     return cost;
   }

@@ -83,8 +83,10 @@ describe('functions of strings', () => {
   });
   it('refuses results that are much longer than their arguments', () => {
     expect(() => call('string_replace_string_string', 'a'.repeat(10_000), '', 'b'.repeat(10_000))).toThrow(
-      'the result is longer than 10000000 characters',
+      'the result is longer than 4000000 characters',
     );
+    expect(() => call('string_split_string', 'a'.repeat(400_001), '')).toThrow('the list is too large');
+    expect(() => call('string_split_string', 'a'.repeat(400_000), 'a')).toThrow('the list is too large');
     const long = list(...Array.from({ length: 10_000 }, () => 'a'));
     expect(() => call('list_join_string', long, 'b'.repeat(10_000))).toThrow('the result is longer');
     const nested = list(...Array.from({ length: 1000 }, () => long));

@@ -2,6 +2,7 @@
 import { atOnce, type Steps } from '../../meta/index.ts';
 import { codePoints } from '../evaluation-cache.ts';
 import type { Library, Overload } from '../library.ts';
+import { checkListSize, checkTextLength, maxListSize, maxTextLength } from '../result-limits.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { between, pointOf, unitOf } from './code-points.ts';
@@ -20,14 +21,7 @@ import {
   transforming,
 } from './string-costs.ts';
 
-/** Maximum length of a result (UTF-16 code units): a result can be much longer than its arguments. */
-const MAX_RESULT = 10_000_000;
-
 const outOfRange = (index: number) => new CelError(`index out of range: ${index}`);
-
-function checkLength(length: number): void {
-  if (length > MAX_RESULT) throw new CelError(`the result is longer than ${MAX_RESULT} characters`);
-}
 
 function charAt(text: string, index: number): string {
   const size = codePoints(text);
@@ -71,7 +65,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
   let from = 0;
   let count = 0;
   for (let at = text.indexOf(part); at >= 0 && count < limit; count++) {
-    checkLength(text.length + (count + 1) * (by.length - part.length));
+    checkTextLength(text.length + (count + 1) * (by.length - part.length));
     pieces.push(text.slice(from, at), by);
     from = at + part.length;
     if (pieces.length >= 2 * replacedPerStep) {
@@ -90,21 +84,26 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
 
 /** Maximum number of parts, the last of which contains the rest; negative: unlimited. */
 function split(text: string, separator: string, most = -1): ListValue {
-  const parts = separator === '' ? Array.from(text) : text.split(separator);
+  if (separator === '') checkListSize(codePoints(text));
+  const parts = separator === '' ? Array.from(text) : text.split(separator, maxListSize + 1);
+  checkListSize(parts.length);
   if (most < 0 || parts.length <= most) return new ListValue(parts);
   if (most === 0) return new ListValue([]);
   return new ListValue([...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)]);
 }
 
-function join(list: ListValue, separator: string): string {
+/** How many parts are joined in one step. */
+const joinedPerStep = 5_000;
+
+function* join(list: ListValue, separator: string): Steps<string> {
   const parts: string[] = [];
   let length = 0;
   for (let i = 0; i < list.size; i++) {
     const part = list.get(i);
     if (typeof part !== 'string') throw new CelError('join: invalid input: expected a string');
     length += part.length + separator.length;
-    checkLength(length);
-    parts.push(part);
+    checkTextLength(length);
+    if (parts.push(part) % joinedPerStep === 0) yield;
   }
   return parts.join(separator);
 }
@@ -126,15 +125,23 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
+/** How many characters are changed in one step. */
+const changedPerStep = 65_536;
+
 /** The text with the letters of ASCII from `first` on replaced by those of the other case. */
-function otherCase(text: string, first: string): string {
+function* otherCase(text: string, first: string): Steps<string> {
   const from = first.charCodeAt(0);
-  const units = new Uint16Array(text.length);
-  for (let i = 0; i < units.length; i++) {
-    const unit = text.charCodeAt(i);
-    units[i] = unit >= from && unit < from + 26 ? unit ^ 0x20 : unit;
+  const parts: string[] = [];
+  for (let start = 0; start < text.length; start += changedPerStep) {
+    const units = new Uint16Array(Math.min(changedPerStep, text.length - start));
+    for (let i = 0; i < units.length; i++) {
+      const unit = text.charCodeAt(start + i);
+      units[i] = unit >= from && unit < from + 26 ? unit ^ 0x20 : unit;
+    }
+    parts.push(Buffer.from(units.buffer).toString('utf16le'));
+    yield;
   }
-  return Buffer.from(units.buffer).toString('utf16le');
+  return parts.join('');
 }
 
 const escapes: { readonly [character: string]: string } = {
@@ -178,7 +185,7 @@ const method = <A extends readonly Value[]>(
   args: readonly CelType[],
   result: CelType,
   call: (...args: A) => Value,
-  costs: Pick<Overload, 'cost' | 'estimate' | 'readsLists'> = {},
+  costs: Pick<Overload, 'cost' | 'estimate'> = {},
 ): Overload => methodOf(id, args, result, call as unknown as Overload['call'], costs);
 
 /** A method whose calls run in steps. */
@@ -187,7 +194,7 @@ const longMethod = <A extends readonly Value[]>(
   args: readonly CelType[],
   result: CelType,
   run: (...args: A) => Steps<Value>,
-  costs: Pick<Overload, 'cost' | 'estimate'>,
+  costs: Pick<Overload, 'cost' | 'estimate' | 'readsLists'>,
 ): Overload => {
   const steps = run as unknown as NonNullable<Overload['steps']>;
   return methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
@@ -195,6 +202,7 @@ const longMethod = <A extends readonly Value[]>(
 
 const string2 = [stringType, stringType] as const;
 const strings = listType(stringType);
+const joining = { ...joinCosts, readsLists: true };
 
 const functions: Library['functions'] = {
   charAt: [
@@ -239,10 +247,10 @@ const functions: Library['functions'] = {
     ),
   ],
   lowerAscii: [
-    method('string_lower_ascii', [stringType], stringType, (text: string) => otherCase(text, 'A'), transforming),
+    longMethod('string_lower_ascii', [stringType], stringType, (text: string) => otherCase(text, 'A'), transforming),
   ],
   upperAscii: [
-    method('string_upper_ascii', [stringType], stringType, (text: string) => otherCase(text, 'a'), transforming),
+    longMethod('string_upper_ascii', [stringType], stringType, (text: string) => otherCase(text, 'a'), transforming),
   ],
   replace: [
     longMethod(
@@ -294,8 +302,8 @@ const functions: Library['functions'] = {
   ],
   trim: [method('string_trim', [stringType], stringType, trim, transforming)],
   join: [
-    method('list_join', [strings], stringType, (list: ListValue) => join(list, ''), { ...joinCosts, readsLists: true }),
-    method('list_join_string', [strings, stringType], stringType, join, { ...joinCosts, readsLists: true }),
+    longMethod('list_join', [strings], stringType, (list: ListValue) => join(list, ''), joining),
+    longMethod('list_join_string', [strings, stringType], stringType, join, joining),
   ],
   'strings.quote': [
     functionOf('strings_quote', [stringType], stringType, (text) => atOnce(quote(text as string)), {
@@ -306,8 +314,8 @@ const functions: Library['functions'] = {
 };
 
 const format = (style: FormatStyle): readonly Overload[] => {
-  const call = (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT);
-  const overload = method('string_format', [stringType, listType(dynType)], stringType, call, producing);
+  const run = (text: string, args: ListValue) => formatString(text, args, style, maxTextLength);
+  const overload = longMethod('string_format', [stringType, listType(dynType)], stringType, run, producing);
   return [{ ...overload, validate: formatIssues(style) }];
 };
 

@@ -41,6 +41,9 @@ export function writeReview({ version, uid, desired, objects }: Review, names: N
   return encodeText(stringifyJson({ kind: 'ConversionReview', apiVersion, request, response: noResponse }));
 }
 
+/** The most entries and fields of an answer: one for ten bytes of the largest. */
+const maxAnswerMembers = 800_000;
+
 /** Levels of nesting around an object in a review. */
 const reviewDepth = 4;
 
@@ -66,7 +69,7 @@ export function* readAnswerInSteps({ version, uid }: Review, body: Uint8Array, n
 
 function* parsed(body: Uint8Array): Steps<JsonObject> {
   try {
-    const { value } = yield* parseAnyJsonInSteps(body, MAX_DEPTH + reviewDepth, Number.POSITIVE_INFINITY);
+    const { value } = yield* parseAnyJsonInSteps(body, MAX_DEPTH + reviewDepth, maxAnswerMembers);
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;

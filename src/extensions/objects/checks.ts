@@ -6,6 +6,10 @@ export const maxChecks = 4_000_000;
 export const maxExplained = 500_000;
 /** A text counts as one more value for each of this many characters. */
 const charactersPerCheck = 64;
+/** So many characters times instructions of a pattern count as one. */
+const instructionsPerCheck = 400;
+/** A step of the comparison with a pattern, which computes its states, counts as so many. */
+const checksPerStep = 512;
 
 class TooManyChecks extends Error {}
 const tooManyChecks = new TooManyChecks('too many values are compared with schemas');
@@ -30,6 +34,16 @@ export class Checks {
   /** Counts the comparison of a text with a pattern or format. */
   countText({ length }: string): void {
     if (length >= charactersPerCheck) this.count(length / charactersPerCheck);
+  }
+
+  /** Counts the comparison of characters with the instructions of a pattern, at once. */
+  countInstructions(compared: number): void {
+    if (compared >= 10 * instructionsPerCheck) this.count(compared / instructionsPerCheck);
+  }
+
+  /** Counts a step of the comparison of a text with a pattern. */
+  countStep(): void {
+    this.count(checksPerStep);
   }
 
   /** Whether the step should end; the next one begins with this look. */

@@ -121,8 +121,12 @@ const address = `(?:${atom}(?:\\.${atom})*|${quoted})@(?:${atom}(?:\\.${atom})*|
 const plainAddress = new RegExp(`^[ \\t]*${address}[ \\t]*$`, 'u');
 const namedAddress = new RegExp(`^(?:${atom.slice(0, -1)}|[ \\t.]|${quoted})*<[ \\t]*${address}[ \\t]*>[ \\t]*$`, 'u');
 
+/** The longest address: each character is compared with many classes of characters. */
+const maxAddressLength = 65_536;
+
 /** An address of RFC 5322, alone or behind a name: `Ann <ann@example.com>`. */
 function isEmail(text: string): boolean {
+  if (text.length > maxAddressLength) return false;
   return (text.includes('<') ? namedAddress : plainAddress).test(text);
 }
 

@@ -3,10 +3,12 @@ import { prepareShapes } from '../../merge/index.ts';
 import { type Json, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
 import { ruleValidator } from '../rules/evaluate.ts';
 import { structuralOf } from '../structural.ts';
+import { withinChecks } from './checks.ts';
 import { Correlation } from './correlation.ts';
 import { validateDefaults } from './defaults.ts';
 import { validateEmbedded } from './embedded.ts';
 import { structSchemaOf } from './struct-schema.ts';
+import { isValid } from './valid.ts';
 import { validateLists, validateValue } from './validate.ts';
 import { valueSchemaOf } from './value-schema.ts';
 
@@ -82,6 +84,23 @@ describe('the validation of large custom objects pauses in proportion to their s
     const { pauses, result } = ofValue({ ...text, anyOf: patterns }, 'a'.repeat(500_000));
     expect(pauses).toBeGreaterThanOrEqual(20 * 15);
     expect(result).toHaveLength(2);
+  });
+
+  it('texts that take many states of a pattern, of which there may be only so many', () => {
+    const schema = { type: 'array', items: { ...text, pattern: '^(a?){0,999}b$' } };
+    const one = ofValue(schema, ['a'.repeat(300)]);
+    expect(one.pauses).toBeGreaterThan(50);
+    const limited = (limit: number) =>
+      paused(withinChecks(limit, (checks) => isValid(valueSchemaOf(schema, names), ['a'.repeat(300)], checks)));
+    expect(limited(10_000_000).result).toBe(false);
+    expect(limited(10_000).result).toBeUndefined();
+  });
+
+  it('short texts, in proportion to the size of their pattern', () => {
+    const list = times(2_000, (i) => `a${i}`);
+    const small = ofValue({ type: 'array', items: { ...text, pattern: '^[a-z0-9]+$' } }, list);
+    const large = ofValue({ type: 'array', items: { ...text, pattern: '^(a|[0-9])?([a-z]?){900}$' } }, list);
+    expect(large.pauses).toBeGreaterThan(10 * small.pauses);
   });
 
   it('a text that takes too many states of a pattern does not match', () => {

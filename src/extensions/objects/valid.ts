@@ -8,9 +8,19 @@ import {
   type Steps,
 } from '../../meta/index.ts';
 import type { Checks } from './checks.ts';
-import { type Enumeration, fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
+import {
+  type Enumeration,
+  fits,
+  isInt64,
+  type Limit,
+  type NumberRules,
+  type Pattern,
+  type ValueSchema,
+} from './value-schema.ts';
 
-/** Texts from this length on are compared with patterns in steps. */
+/** Texts below this length are compared with any pattern in no time. */
+const shortText = 4;
+/** Texts from this length on are compared in steps. */
 const longText = 4_096;
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
@@ -32,7 +42,7 @@ function isScalarValid(schema: ValueSchema, value: Json, checks: Checks): boolea
   // Most values are text without further rules.
   if (schema.accepts === typeof value) return true;
   if (typeof value === 'object' || isCombined(schema)) return undefined;
-  if (typeof value === 'string' && value.length >= longText) return undefined;
+  if (typeof value === 'string' && isLong(schema, value)) return undefined;
   checks.count();
   return (
     hasType(schema, value) &&
@@ -88,7 +98,11 @@ function isScalarInLimits(schema: ValueSchema, value: Json, checks: Checks): boo
     case 'string': {
       const { pattern, formatted } = schema;
       if (pattern !== undefined || formatted !== undefined) checks.countText(value);
-      return hasLength(schema, value) && (pattern === undefined || pattern.matches(value)) && hasFormat(schema, value);
+      return (
+        hasLength(schema, value) &&
+        (pattern === undefined || comparedAtOnce(pattern, value, checks)) &&
+        hasFormat(schema, value)
+      );
     }
     case 'number':
     case 'bigint':
@@ -101,7 +115,7 @@ function isScalarInLimits(schema: ValueSchema, value: Json, checks: Checks): boo
 function* isInLimits(schema: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
   if (Array.isArray(value)) return yield* isListValid(schema, value, checks);
   if (isJsonObject(value)) return yield* isObjectValid(schema, value, checks);
-  if (typeof value !== 'string' || value.length < longText) return isScalarInLimits(schema, value, checks);
+  if (typeof value !== 'string' || !isLong(schema, value)) return isScalarInLimits(schema, value, checks);
   if (!hasLength(schema, value)) return false;
   yield;
   return (yield* matches(schema, value, checks)) && hasFormat(schema, value);
@@ -111,8 +125,22 @@ function* isInLimits(schema: ValueSchema, value: Json, checks: Checks): Steps<bo
 export function* matches({ pattern }: ValueSchema, text: string, checks: Checks): Steps<boolean> {
   if (pattern === undefined) return true;
   checks.countText(text);
-  return text.length < longText ? pattern.matches(text) : yield* pattern.matchesInSteps(text);
+  if (!pattern.isLong(text)) return comparedAtOnce(pattern, text, checks);
+  for (const steps = pattern.matchesInSteps(text); ; ) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    checks.countStep();
+    yield;
+  }
 }
+
+function comparedAtOnce(pattern: Pattern, text: string, checks: Checks): boolean {
+  checks.countInstructions(text.length * pattern.size());
+  return pattern.matches(text);
+}
+
+const isLong = ({ pattern }: ValueSchema, text: string): boolean =>
+  text.length >= longText || (text.length >= shortText && pattern?.isLong(text) === true);
 
 function hasLength({ maxLength, minLength }: ValueSchema, text: string): boolean {
   if (maxLength !== undefined && text.length > maxLength && countCodePoints(text) > maxLength) return false;

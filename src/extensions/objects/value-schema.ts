@@ -52,6 +52,10 @@ export interface Enumeration {
 
 export interface Pattern {
   readonly source: string;
+  /** The number of instructions that each character may be compared with. */
+  readonly size: () => number;
+  /** Whether a text must be compared in steps. */
+  readonly isLong: (text: string) => boolean;
   readonly matches: (text: string) => boolean;
   readonly matchesInSteps: (text: string) => Steps<boolean>;
   /** Why the pattern is invalid; empty for a valid one. */
@@ -272,6 +276,8 @@ function patternOf(source: Json | undefined): Pattern | undefined {
   };
   return {
     source,
+    size: () => compiled()?.programSize ?? 0,
+    isLong: (text) => compiled()?.isShort(text) === false,
     matches: (text) => {
       try {
         return compiled()?.test(text) === true;

@@ -259,6 +259,8 @@ describe('operations that do not apply', () => {
     ['negative index', { a: [1, 2] }, { op: 'remove', path: '/a/-1' }],
     ['- cannot be removed', { a: [1] }, { op: 'remove', path: '/a/-' }],
     ['stray escape', { '~2': 1 }, { op: 'remove', path: '/~2' }],
+    ['pointer of too many characters', {}, { op: 'add', path: `/${'~1'.repeat(40_000)}`, value: 1 }],
+    ['pointer of too many tokens', {}, { op: 'add', path: '/a'.repeat(20_000), value: 1 }],
     ['into a scalar', { a: 1 }, { op: 'add', path: '/a/b', value: 1 }],
     ['into itself', { a: { b: {} } }, { op: 'move', from: '/a', path: '/a/b/c' }],
     ['inherited members do not exist', {}, { op: 'test', path: '/constructor', value: 1 }],

@@ -147,13 +147,19 @@ function operand(operation: JsonObject): Json {
   return value;
 }
 
+/** The longest pointer (characters), and the most tokens of one. */
+const maxPointerLength = 65_536;
+const maxTokens = 32 * MAX_DEPTH;
+
 /** The reference tokens of a JSON Pointer (RFC 6901). */
 function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   const text = getKey(operation, member);
   if (typeof text !== 'string') throw new PatchOperationError('operation', `the operation has no ${member}`);
   if (text === '') return [];
   if (!text.startsWith('/')) throw new PatchOperationError('parent', '', member);
-  const tokens = text.slice(1).split('/');
+  if (text.length > maxPointerLength) throw new PatchOperationError('operation', 'a pointer is too long');
+  const tokens = text.slice(1).split('/', maxTokens + 1);
+  if (tokens.length > maxTokens) throw new PatchOperationError('operation', 'a pointer has too many tokens');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
 

@@ -243,11 +243,14 @@ function readString(reader: Reader): string {
   }
   if (!escapes) return text.slice(start + 1, reader.at - 1);
   try {
-    return (JSON.parse(text.slice(start, reader.at)) as string).replace(/\p{Surrogate}/gu, '\ufffd');
+    return wellFormed(JSON.parse(text.slice(start, reader.at)) as string);
   } catch {
     throw stringFault(reader, start);
   }
 }
+
+/** The text with U+FFFD in place of halves of surrogate pairs, as UTF-8 has it. */
+const wellFormed = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text);
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -72,7 +72,8 @@ export function* parseAnyJsonInSteps(
   return steps === undefined ? parseJson(bytes, maxDepth, maxMembers) : yield* steps;
 }
 
-const hasMany = ({ colons, commas }: Shape): boolean => colons + commas >= manyMembers;
+const hasMany = ({ colons, commas, containers }: Shape): boolean =>
+  colons + commas >= manyMembers || containers >= manyMembers;
 
 function* parseLong(bytes: Uint8Array, maxDepth: number, maxMembers: number): Steps<ParsedBody> {
   const shape = yield* scanInSteps(bytes);
@@ -177,6 +178,8 @@ interface Shape {
   colons: number;
   /** Commas outside strings: a lower bound of the number of entries and fields. */
   commas: number;
+  /** Objects and lists. */
+  containers: number;
   depth: number;
   /** Whether `JSON.parse` may return another value: a long integer, an exponent or an escaped surrogate. */
   exact: boolean;
@@ -200,11 +203,11 @@ function* scanInSteps(bytes: Uint8Array): Steps<Shape> {
   return shape;
 }
 
-const unscanned = (): Shape => ({ colons: 0, commas: 0, depth: 0, exact: false, level: 0 });
+const unscanned = (): Shape => ({ colons: 0, commas: 0, containers: 0, depth: 0, exact: false, level: 0 });
 
 /** Scans the tokens that begin before `to`, and returns the end of the last one. */
 function scanPart(bytes: Uint8Array, shape: Shape, from: number, to: number): number {
-  let { colons, commas, level, depth, exact } = shape;
+  let { colons, commas, containers, level, depth, exact } = shape;
   const end = Math.min(to, bytes.length);
   let i = from;
   for (; i < end; i++) {
@@ -219,6 +222,7 @@ function scanPart(bytes: Uint8Array, shape: Shape, from: number, to: number): nu
     } else if (byte === 0x3a) colons++;
     else if (byte === 0x2c) commas++;
     else if (byte === 0x7b || byte === 0x5b) {
+      containers++;
       if (++level > depth) depth = level;
     } else if (byte === 0x7d || byte === 0x5d) level--;
     else if (byte >= 0x30 && byte <= 0x39) {
@@ -230,7 +234,7 @@ function scanPart(bytes: Uint8Array, shape: Shape, from: number, to: number): nu
       i--;
     }
   }
-  Object.assign(shape, { colons, commas, level, depth, exact });
+  Object.assign(shape, { colons, commas, containers, level, depth, exact });
   return i;
 }
 

@@ -49,6 +49,9 @@ export function entryElement(keys: readonly ListKey[], entry: Json): PathElement
   return `${text}}`;
 }
 
+/** The longest text of the keys of an entry: thousands of keys are sorted and written in one step. */
+const maxKeysLength = 65_536;
+
 /** The canonical form of a path element; undefined when the text is not one. */
 export function canonicalElement(text: string): PathElement | undefined {
   switch (text.slice(0, 2)) {
@@ -61,6 +64,7 @@ export function canonicalElement(text: string): PathElement | undefined {
       return value === undefined ? undefined : valueElement(value);
     }
     case 'k:': {
+      if (text.length > maxKeysLength) return undefined;
       const keys = parse(text);
       if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) return undefined;
       return Object.keys(keys).length === 0 ? undefined : `k:${stableText(keys)}`;

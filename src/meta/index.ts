@@ -67,6 +67,7 @@ export {
   MAX_MEMBERS,
   readJsonText,
   setKey,
+  textNestsDeeper,
   textOf,
 } from './json.ts';
 export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedTexts } from './json-steps.ts';

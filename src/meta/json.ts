@@ -63,25 +63,34 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
 
 /** Parses untrusted JSON; undefined when it is invalid or nests deeper than a request body may. */
 export function readJsonText(text: string): Json | undefined {
+  if (textNestsDeeper(text, MAX_DEPTH)) return undefined;
   try {
-    const value = JSON.parse(text) as Json;
-    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
 }
 
-/** Whether objects and arrays nest deeper than `levels`. Does not descend further. */
-function nestsDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (nestsDeeper(item, levels - 1)) return true;
-    return false;
+/** Whether the objects and arrays of a JSON text nest deeper than `levels`. The parser takes long for each level. */
+export function textNestsDeeper(text: string, levels: number): boolean {
+  let level = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quoteCode) {
+      for (i++; i < text.length; i++) {
+        const inside = text.charCodeAt(i);
+        if (inside === quoteCode) break;
+        if (inside === backslashCode) i++;
+      }
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++level > levels) return true;
+    } else if (code === 0x5d || code === 0x7d) level--;
   }
-  for (const key in value) if (nestsDeeper(value[key] as Json, levels - 1)) return true;
   return false;
 }
+
+const quoteCode = 0x22;
+const backslashCode = 0x5c;
 
 /** JSON with the characters escaped that HTML or JavaScript treat specially, as Go's encoder does. */
 export const escapeHtml = (json: string): string =>

@@ -1,4 +1,4 @@
-import { annotationOf, isJsonObject, type Json } from '../../meta/index.ts';
+import { annotationOf, isJsonObject, type Json, MAX_DEPTH, textNestsDeeper } from '../../meta/index.ts';
 import { qosClass } from '../../rules/index.ts';
 import { Namespace, Pod, type Toleration } from '../../types/core-v1.ts';
 import { misconfigured, on, typedRequest } from '../request.ts';
@@ -59,6 +59,7 @@ function readTolerations(text: string): Toleration[] {
   if (text === '') return [];
   let list: Json;
   try {
+    if (textNestsDeeper(text, MAX_DEPTH)) throw new SyntaxError('exceeded max depth');
     list = JSON.parse(text) as Json;
   } catch (error) {
     throw misconfigured(`the tolerations of the namespace cannot be read: ${String(error)}`);

@@ -129,6 +129,11 @@ describe('secrets', () => {
       ],
     ),
     [
+      'a dockerconfigjson that nests deep',
+      { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64('['.repeat(10_001)) } },
+      ['data[.dockerconfigjson]', 'Invalid', json('exceeded max depth')],
+    ],
+    [
       'a dockerconfigjson with a list',
       { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64('[]') } },
       [

@@ -1,11 +1,15 @@
 /** Validation of JSON and of key pairs in secrets. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { textNestsDeeper } from '../../meta/index.ts';
 import { pemBlocks } from '../../pki/index.ts';
 
 const END = 'unexpected end of JSON input';
+/** The nesting that Go's `encoding/json` reads at most. */
+const maxNesting = 10_000;
 
 /** The reason why a text is not a JSON object, in the words of Go's `encoding/json`; undefined when it is one. */
 export function jsonProblem(text: string): string | undefined {
+  if (textNestsDeeper(text, maxNesting)) return 'exceeded max depth';
   let value: unknown;
   try {
     value = JSON.parse(text);

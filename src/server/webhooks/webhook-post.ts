@@ -33,6 +33,8 @@ function failureText(error: unknown, url: URL): string {
   return dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
 }
 
+/** Longer error responses are not read as a status. */
+const maxStatusBytes = 65_536;
 /** Maximum size of the excerpt of an error response in bytes. */
 const maxExcerptBytes = 2_048;
 
@@ -56,7 +58,7 @@ function successBody({ status, contentType, body }: WebhookAnswer): Uint8Array {
 }
 
 function statusFailure(status: number, contentType: string, body: Buffer): string {
-  const payload = readJsonText(body.toString());
+  const payload = body.length > maxStatusBytes ? undefined : readJsonText(body.toString());
   if (isJsonObject(payload ?? null)) {
     const { kind, status: outcome, message } = payload as { readonly [name: string]: unknown };
     if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;

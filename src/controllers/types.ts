@@ -64,7 +64,7 @@ export interface ControllerContext {
   readonly queue: (
     name: string,
     reconcile: Reconcile,
-    options?: Partial<Pick<WorkQueueOptions, 'workers' | 'firstBackoffMs' | 'lastBackoffMs'>>,
+    options?: Partial<Pick<WorkQueueOptions, 'workers' | 'firstBackoffMs' | 'lastBackoffMs' | 'groupOf'>>,
   ) => WorkQueue;
   /** Runs a task when all informers have been synced, and then again `ms` after it has ended. Errors are logged. */
   readonly every: (ms: number, task: () => void | Promise<void>) => void;

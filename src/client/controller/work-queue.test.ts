@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError, VirtualClock } from '../../meta/index.ts';
 import { type Reconcile, WorkQueue } from './work-queue.ts';
 
-function makeQueue(reconcile: Reconcile, workers = 5) {
+function makeQueue(reconcile: Reconcile, workers = 5, groupOf = (_: string) => '') {
   const clock = new VirtualClock();
   const logged: string[] = [];
   const counts = { added: 0, started: 0, ended: 0, retried: 0 };
@@ -12,6 +12,7 @@ function makeQueue(reconcile: Reconcile, workers = 5) {
     name: 'q',
     reconcile,
     workers,
+    groupOf,
     clock,
     log: { info: () => {}, warn: (text) => void logged.push(text), error: () => {} },
     observe: () => ({
@@ -70,6 +71,28 @@ describe('a work queue', () => {
     end();
     await settle();
     expect(running).toEqual(['a', 'b', 'c']);
+  });
+
+  it('gives groups turns, and each as many workers as remain free', async () => {
+    const { running, end, reconcile } = controlledQueue();
+    const { queue, settle } = makeQueue(reconcile, 4, (key) => key.slice(0, 1));
+    for (const key of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1']) queue.add(key);
+    await settle();
+    expect(running).toEqual(['a1', 'a2', 'b1', 'c1']);
+    for (let i = 0; i < 8; i++) {
+      end();
+      await settle();
+    }
+    expect(running.length).toBe(8);
+    expect(running.indexOf('b2')).toBeLessThan(running.indexOf('a4'));
+    const alone = controlledQueue();
+    const other = makeQueue(alone.reconcile, 4, (key) => key.slice(0, 1));
+    for (const key of ['a1', 'a2', 'a3', 'a4']) other.queue.add(key);
+    await other.settle();
+    expect(alone.running).toEqual(['a1', 'a2']);
+    other.queue.add('b1');
+    await other.settle();
+    expect(alone.running).toEqual(['a1', 'a2', 'b1']);
   });
 
   it('retries failures with a delay that doubles, and resets the delay after a success', async () => {

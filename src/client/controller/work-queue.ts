@@ -36,6 +36,11 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs?: number;
   /** The maximum delay after failures of a key (ms); 1,000,000 by default. */
   readonly lastBackoffMs?: number;
+  /**
+   * The group of a key, such as its namespace: groups take turns, and the keys of one use at most as many workers at a time
+   * as remain free for others. Empty: the key may use all workers, which is so for all keys by default.
+   */
+  readonly groupOf?: (key: string) => string;
   /** The clock of delays; the system clock by default. */
   readonly clock?: Clock;
   /** Receives warnings and errors; the console by default. */
@@ -52,6 +57,7 @@ const defaults = {
   log: consoleLog,
   firstBackoffMs: 5,
   lastBackoffMs: 1_000_000,
+  groupOf: () => '',
   observe: (): QueueObserver => ({ added() {}, started() {}, ended() {}, retried() {} }),
 };
 
@@ -64,6 +70,10 @@ export class WorkQueue {
   readonly #options: Required<WorkQueueOptions>;
   /** Keys to reconcile, with the monotonic time at which they were added (ms). */
   readonly #waiting = new Map<string, number>();
+  /** The same by group; the group that is next comes first. */
+  readonly #groups = new Map<string, Set<string>>();
+  /** How many keys of a group are being reconciled. */
+  readonly #running = new Map<string, number>();
   /** Keys being reconciled, with the monotonic time at which that began (ms). */
   readonly #processing = new Map<string, number>();
   readonly #failures = new Map<string, number>();
@@ -90,6 +100,10 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#state === 'stopped' || this.#waiting.has(key)) return;
     this.#waiting.set(key, this.#options.clock.monotonic());
+    const group = this.#options.groupOf(key);
+    const keys = this.#groups.get(group);
+    if (keys === undefined) this.#groups.set(group, new Set([key]));
+    else keys.add(key);
     this.#observer.added();
     this.#fill();
   }
@@ -139,6 +153,7 @@ export class WorkQueue {
   stop(): Promise<void> {
     this.#state = 'stopped';
     this.#waiting.clear();
+    this.#groups.clear();
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
     this.#notifyIdle();
@@ -148,16 +163,34 @@ export class WorkQueue {
   /** Assigns waiting keys to free workers. */
   #fill(): void {
     if (this.#state !== 'running') return;
-    for (const [key, added] of this.#waiting) {
-      if (this.#processing.size >= this.#options.workers) return;
-      if (this.#processing.has(key)) continue;
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      const [group, key] = next;
+      const added = this.#waiting.get(key) as number;
       this.#waiting.delete(key);
       this.#processing.set(key, this.#options.clock.monotonic());
-      void this.#process(key, added);
+      this.#running.set(group, (this.#running.get(group) ?? 0) + 1);
+      void this.#process(group, key, added);
     }
   }
 
-  async #process(key: string, added: number): Promise<void> {
+  /** The next key for a free worker, with its group, which goes behind the others. */
+  #takeNext(): readonly [group: string, key: string] | undefined {
+    const free = this.#options.workers - this.#processing.size;
+    if (free <= 0) return undefined;
+    for (const [group, keys] of this.#groups) {
+      if (group !== '' && (this.#running.get(group) ?? 0) >= free) continue;
+      for (const key of keys) {
+        if (this.#processing.has(key)) continue;
+        keys.delete(key);
+        this.#groups.delete(group);
+        if (keys.size > 0) this.#groups.set(group, keys);
+        return [group, key];
+      }
+    }
+    return undefined;
+  }
+
+  async #process(group: string, key: string, added: number): Promise<void> {
     const { clock, reconcile } = this.#options;
     // Lets changes that arrive together be reconciled together, and requests run in between.
     await nextTurn();
@@ -175,6 +208,9 @@ export class WorkQueue {
     }
     this.#observer.ended((clock.monotonic() - began) / 1000);
     this.#processing.delete(key);
+    const running = (this.#running.get(group) as number) - 1;
+    if (running > 0) this.#running.set(group, running);
+    else this.#running.delete(group);
     this.#fill();
     this.#notifyIdle();
   }

@@ -18,10 +18,16 @@ export const garbageCollector: Controller = {
   eventSource: 'garbage-collector-controller',
   start({ client, names, clock, metadata: feed, events, queue }) {
     const operations = new Operations(client, names, () => feed.served);
+    // Owners that nobody has seen are in the namespace of the object that names them.
+    const groupOf = (uid: string) => graph.get(uid)?.identity.namespace ?? '';
     const deletions = queue('garbage_collector_attempt_to_delete', (uid) => collector.attemptToDelete(uid), {
       workers,
+      groupOf,
     });
-    const orphans = queue('garbage_collector_attempt_to_orphan', (uid) => collector.attemptToOrphan(uid), { workers });
+    const orphans = queue('garbage_collector_attempt_to_orphan', (uid) => collector.attemptToOrphan(uid), {
+      workers,
+      groupOf,
+    });
     const graph = new Graph({
       attemptToDelete: (uid) => deletions.add(uid),
       attemptToOrphan: (uid) => orphans.add(uid),

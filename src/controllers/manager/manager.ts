@@ -49,6 +49,9 @@ export interface RunningControllers {
 
 const defaultWorkers = 5;
 
+/** The namespace of a key `namespace/name`; empty for a name. */
+const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
+
 /** Starts controllers over one set of informers. */
 export function startControllers(options: ManagerOptions): RunningControllers {
   const { controllers, settings, names, clock, random, log, reader, clientOf, rate, observe } = options;
@@ -86,9 +89,9 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       metadata,
       events,
       signal,
-      queue: (name, work, { workers = defaultWorkers, ...backoff } = {}) => {
+      queue: (name, work, { workers = defaultWorkers, groupOf = namespaceOf, ...backoff } = {}) => {
         const reconcile = (key: string) => reconciles.run(name, key, work);
-        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
+        const queue = new WorkQueue({ name, reconcile, workers, groupOf, ...backoff, clock, log, observe });
         queues.push(queue);
         return queue;
       },

@@ -10,7 +10,12 @@ const { ca, cert, key } = makeCertificates();
 const text = { 'content-type': 'text/plain' };
 const large = 'x'.repeat(100_000);
 
+/** The bodies whose first chunk has been made, and how many had when `/late` was answered. */
+let begun = 0;
+let begunBefore = 0;
+
 async function* chunksOf(...chunks: Chunk[]): AsyncGenerator<Chunk> {
+  begun++;
   yield* chunks;
 }
 
@@ -18,6 +23,7 @@ async function* chunksOf(...chunks: Chunk[]): AsyncGenerator<Chunk> {
 const handler: Handler = async ({ url }) => {
   if (url === '/late') {
     await new Promise((resolve) => setTimeout(resolve, 20));
+    begunBefore = begun;
     return { status: 200, headers: text, body: 'late' as ByteString };
   }
   const body = chunksOf('one\n' as ByteString, Buffer.from('two\n'), large as ByteString, 'end\n' as ByteString);
@@ -55,6 +61,16 @@ describe('a streamed response over HTTP/1.1', () => {
   it('has a chunk for each chunk of the body, and an end (RFC 9112, 7.1)', async () => {
     const both = await Promise.all([raw(`GET / HTTP/1.1\r\n${last}`), raw(`GET / HTTP/1.1\r\n${last}`)]);
     expect(both.map(bodyOf)).toEqual([chunked, chunked]);
+  });
+
+  it('makes nothing before the responses to earlier requests of its connection have been sent', async () => {
+    begun = 0;
+    const response = await raw(
+      `GET /late HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n${last}`,
+    );
+    expect(begunBefore).toBe(0);
+    expect(begun).toBe(2);
+    expect(response.endsWith(chunked)).toBe(true);
   });
 
   it('follows the responses to earlier requests of its connection (RFC 9112, 9.3.2)', async () => {

@@ -158,7 +158,12 @@ function pump(
   sink.on('drain', drained);
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
-  next();
+  // Behind other responses of its connection, what a response makes would wait in memory.
+  if ('chunkedEncoding' in sink && sink.socket === null) {
+    sink.once('socket', () => {
+      if (!over) next();
+    });
+  } else next();
   // A first chunk that is ready is sent together with the headers; another may take long.
   if ('flushHeaders' in sink) {
     process.nextTick(() => {

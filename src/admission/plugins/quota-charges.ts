@@ -1,4 +1,12 @@
-import { compareQuantities, formatQuantity, type StatusError, statusError } from '../../meta/index.ts';
+import {
+  compareQuantities,
+  formatQuantity,
+  inTurns,
+  type StatusError,
+  type Steps,
+  serverTurns,
+  statusError,
+} from '../../meta/index.ts';
 import {
   addInPlace,
   encodeResourceList,
@@ -123,8 +131,9 @@ async function commitBatch(
 ): Promise<void> {
   for (let round = 1; ; round++) {
     const quotas = await initializer.objects.list(ResourceQuota, namespace, round > 1);
-    const states = loadQuotas(queue, quotas, initializer.newEpoch);
-    const outcomes = batch.map((waiting) => applyCharge(states, waiting));
+    const turns = serverTurns();
+    const states = await inTurns(loadQuotas(queue, quotas, initializer.newEpoch), turns);
+    const outcomes = await inTurns(applyBatch(states, batch), turns);
     if (await writeQuotas(initializer, queue, states)) {
       batch.forEach(({ resolve, reject }, i) => {
         const outcome = outcomes[i];
@@ -145,10 +154,15 @@ async function commitBatch(
 
 const revisionOf = ({ metadata }: Quota): number => Number(metadata.resourceVersion);
 
-/** The current quotas; one that was last written by another writer begins a new epoch. */
-function loadQuotas(queue: NamespaceQueue, quotas: readonly Quota[], newEpoch: () => number): QuotaState[] {
+/** The current quotas by uid; one that was last written by another writer begins a new epoch. */
+function* loadQuotas(
+  queue: NamespaceQueue,
+  quotas: readonly Quota[],
+  newEpoch: () => number,
+): Steps<ReadonlyMap<string, QuotaState>> {
   const epochs: NamespaceQueue['epochs'] = new Map();
-  const states = quotas.map((found) => {
+  const states = new Map<string, QuotaState>();
+  for (const found of quotas) {
     const { uid = '' } = found.metadata;
     const known = queue.epochs.get(uid);
     // The cache may not have what was written last.
@@ -156,30 +170,52 @@ function loadQuotas(queue: NamespaceQueue, quotas: readonly Quota[], newEpoch: (
     const { quota, epoch } = current ?? { quota: found, epoch: newEpoch() };
     epochs.set(uid, { epoch, quota });
     const { hard, used } = quota.status ?? {};
-    return { quota, uid, epoch, hard: parseResourceList(hard), used: parseResourceList(used), changed: false };
-  });
+    states.set(uid, {
+      quota,
+      uid,
+      epoch,
+      hard: parseResourceList(hard),
+      used: parseResourceList(used),
+      changed: false,
+    });
+    yield;
+  }
   queue.epochs = epochs;
   return states;
 }
 
 type Outcome = { readonly entries: readonly ChargeEntry[] } | { readonly refusal: unknown };
 
-/** Adds a charge to all matching quotas or to none, or subtracts released entries. */
-function applyCharge(states: readonly QuotaState[], { charge, entries }: Waiting): Outcome {
-  if (charge === undefined) {
-    for (const { uid, epoch, amounts } of entries) {
-      const state = states.find((other) => other.uid === uid && other.epoch === epoch);
-      if (state !== undefined)
-        setUsed(state, new Map([...state.used, ...subtractNonNegative(masked(state.used, amounts), amounts)]));
-    }
-    return { entries: [] };
+/** Each charge of the batch sees the usage that those before it have added. */
+function* applyBatch(states: ReadonlyMap<string, QuotaState>, batch: readonly Waiting[]): Steps<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { charge, entries } of batch) {
+    const outcome = charge === undefined ? releaseEntries(states, entries) : applyCharge(states, charge);
+    outcomes.push(yield* outcome);
   }
+  return outcomes;
+}
+
+/** Subtracts entries of the current epochs. */
+function* releaseEntries(states: ReadonlyMap<string, QuotaState>, entries: readonly ChargeEntry[]): Steps<Outcome> {
+  for (const { uid, epoch, amounts } of entries) {
+    yield;
+    const state = states.get(uid);
+    if (state?.epoch !== epoch) continue;
+    setUsed(state, subtractNonNegative(masked(state.used, amounts.keys()), amounts));
+  }
+  return { entries: [] };
+}
+
+/** Adds a charge to all matching quotas or to none. */
+function* applyCharge(states: ReadonlyMap<string, QuotaState>, charge: Charge): Steps<Outcome> {
   const shares: { state: QuotaState; amounts: Quantities; used: Quantities }[] = [];
   try {
-    for (const state of states) {
+    for (const state of states.values()) {
+      yield;
       const amounts = charge.usageFor(state.quota);
       if (amounts === undefined || amounts.size === 0) continue;
-      const used = new Map(state.used);
+      const used = masked(state.used, amounts.keys());
       addInPlace(used, amounts);
       checkHard(state, amounts, used, charge);
       shares.push({ state, amounts, used });
@@ -192,13 +228,21 @@ function applyCharge(states: readonly QuotaState[], { charge, entries }: Waiting
   return { entries: shares.map(({ state: { uid, epoch }, amounts }) => ({ uid, epoch, amounts })) };
 }
 
+/** Sets the usage of the given resources. */
 function setUsed(state: QuotaState, used: Quantities): void {
-  state.used = used;
+  for (const [name, quantity] of used) state.used.set(name, quantity);
   state.changed = true;
 }
 
-const masked = (amounts: Quantities, names: { has(name: string): boolean }): Quantities =>
-  new Map([...amounts].filter(([name]) => names.has(name)));
+/** The amounts of the given resources. */
+function masked(amounts: Quantities, names: Iterable<string>): Quantities {
+  const found: Quantities = new Map();
+  for (const name of names) {
+    const amount = amounts.get(name);
+    if (amount !== undefined) found.set(name, amount);
+  }
+  return found;
+}
 
 /** `cpu=1,pods=10`, sorted by name. */
 const formatQuantities = (amounts: Quantities): string =>
@@ -230,10 +274,10 @@ function checkHard(
 async function writeQuotas(
   initializer: Initializer,
   queue: NamespaceQueue,
-  states: readonly QuotaState[],
+  states: ReadonlyMap<string, QuotaState>,
 ): Promise<boolean> {
   const written: { readonly quota: Quota; readonly before: Quota; readonly epoch: number }[] = [];
-  for (const state of states) {
+  for (const state of states.values()) {
     if (!state.changed) continue;
     const quota = await initializer.updateQuotaStatus(state.quota, encodeResourceList(state.used));
     if (quota === undefined) {

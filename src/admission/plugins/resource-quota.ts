@@ -1,5 +1,5 @@
 import { type ApiObject, formatGroupResource } from '../../meta/index.ts';
-import { parseResourceList, type Quantities, subtractNonNegative } from '../../rules/index.ts';
+import { type Quantities, subtractNonNegative } from '../../rules/index.ts';
 import { ResourceQuota } from '../../types/core-v1.ts';
 import type { LimitedResource } from '../configuration/kinds.ts';
 import { forbidden, misconfigured } from '../request.ts';
@@ -137,8 +137,7 @@ function usageInQuota(
   const limited = Object.keys(hard ?? {}).filter(evaluator.matchesResource);
   const missing = evaluator.missingConstraints?.(object, limited);
   if (missing !== undefined) throw forbidden(request, `failed quota: ${name}: ${missing}`);
-  const counted = parseResourceList(used);
-  if (limited.some((resource) => !counted.has(resource))) {
+  if (limited.some((resource) => !Object.hasOwn(used ?? {}, resource))) {
     throw forbidden(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }
   const names = new Set(limited);

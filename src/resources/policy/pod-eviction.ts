@@ -1,9 +1,13 @@
 import {
   formatTime,
+  inTurns,
   type JsonObject,
   jsonCopy,
+  type Labels,
   StatusError,
+  type Steps,
   selectorFromObject,
+  serverTurns,
   statusError,
 } from '../../meta/index.ts';
 import type { CreateCall, CreateHandler } from '../../registry/index.ts';
@@ -133,7 +137,16 @@ function checkPreconditions({ metadata }: PodObject, preconditions: Precondition
 
 async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
   const all = await objects.list(PodDisruptionBudget, namespace, true);
-  return all.filter(({ spec }) => selectorFromObject(spec?.selector).matches(pod.metadata.labels ?? {}));
+  return inTurns(selectingBudgets(all, pod.metadata.labels ?? {}), serverTurns());
+}
+
+function* selectingBudgets(all: readonly Budget[], labels: Labels): Steps<Budget[]> {
+  const selecting: Budget[] = [];
+  for (const budget of all) {
+    if (selectorFromObject(budget.spec?.selector).matches(labels)) selecting.push(budget);
+    yield;
+  }
+  return selecting;
 }
 
 /** Whether a pod that is not ready may be evicted without using the budget. */

@@ -86,8 +86,8 @@ function labelRequirement({ key = '', operator = '', values = [] }: Requirement)
 /** Field errors of the selectors at `path`. Unknown operators are allowed, for authorizers that know them. */
 export function selectorErrors({ fieldSelector, labelSelector }: ReviewSelectors, path: string): FieldError[] {
   return [
-    ...errorsOf(fieldSelector ?? undefined, `${path}.fieldSelector`),
-    ...errorsOf(labelSelector ?? undefined, `${path}.labelSelector`),
+    ...errorsOf(fieldSelector ?? undefined, `${path}.fieldSelector`, fieldTermErrors),
+    ...errorsOf(labelSelector ?? undefined, `${path}.labelSelector`, labelTermErrors),
   ];
 }
 
@@ -96,7 +96,9 @@ const maxRequirements = 1_000;
 /** The most values of a requirement. */
 const maxValues = 1_000;
 
-function errorsOf(selector: Selector | undefined, path: string): FieldError[] {
+type TermErrors = (term: Requirement, path: string) => FieldError[];
+
+function errorsOf(selector: Selector | undefined, path: string, termErrors: TermErrors): FieldError[] {
   if (selector === undefined) return [];
   const { rawSelector = '', requirements = [] } = selector;
   // The rest of a review that is too large is not looked at.
@@ -117,12 +119,25 @@ function errorsOf(selector: Selector | undefined, path: string): FieldError[] {
     const why = `when ${path} is specified, requirements or rawSelector is required`;
     found.push(fieldError.required(`${path}.requirements`, why));
   }
-  return [...found, ...requirements.flatMap((r, i) => requirementErrors(r, `${path}.requirements[${i}]`))];
+  return [
+    ...found,
+    ...requirements.flatMap((term, i) => {
+      const at = `${path}.requirements[${i}]`;
+      return [...termErrors(term, at), ...operatorErrors(term, at)];
+    }),
+  ];
 }
 
-function requirementErrors({ key = '', operator = '', values = [] }: Requirement, path: string): FieldError[] {
+const fieldTermErrors: TermErrors = ({ key = '' }, path) =>
+  key === '' ? [fieldError.required(`${path}.key`, 'must be specified')] : [];
+
+const labelTermErrors: TermErrors = ({ key = '', values = [] }, path) => [
+  ...qualifiedName(key).map((why) => fieldError.invalid(`${path}.key`, key, why)),
+  ...values.flatMap((value, i) => labelValue(value).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why))),
+];
+
+function operatorErrors({ operator = '', values = [] }: Requirement, path: string): FieldError[] {
   const found: FieldError[] = [];
-  if (key === '') found.push(fieldError.required(`${path}.key`, 'must be specified'));
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
     found.push(fieldError.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
   }

@@ -44,7 +44,7 @@ const strategies: { readonly [resource: string]: Partial<typeof plain> } = {
   },
   'validatingadmissionpolicybindings.admissionregistration.{domain}': { unconditional: false, counts: true },
   'validatingwebhookconfigurations.admissionregistration.{domain}': { unconditional: false, counts: true },
-  'customresourcedefinitions.apiextensions.{domain}': { unconditional: false, counts: true, statusKeepsMetadata: true },
+  'customresourcedefinitions.apiextensions.{domain}': { unconditional: false, counts: true },
   'apiservices.apiregistration.{domain}': { unconditional: false, statusKeepsMetadata: true },
   'controllerrevisions.apps': {},
   'daemonsets.apps': { counts: true },
@@ -110,9 +110,17 @@ const checks: { readonly [checks: string]: readonly string[] } = {
     'endpointslices',
     'flowschemas',
     'prioritylevelconfigurations',
+    'csinodes',
+    'volumeattachments',
   ],
   '0,1': [
     'deployments',
+    'daemonsets',
+    'replicasets',
+    'statefulsets',
+    'replicationcontrollers',
+    'services',
+    'networkpolicies',
     'horizontalpodautoscalers',
     'cronjobs',
     'leases',
@@ -125,8 +133,7 @@ const checks: { readonly [checks: string]: readonly string[] } = {
     'events.events',
   ],
   '0,0': ['poddisruptionbudgets', 'events'],
-  '2,0': ['persistentvolumes', 'csinodes', 'volumeattachments'],
-  '2,1': ['persistentvolumeclaims', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+  '2,0': ['persistentvolumes'],
 };
 /** The number of metadata checks of subresources where it is not that of a plain update. */
 const checksBelow: { readonly [subresource: string]: string } = {

@@ -128,7 +128,7 @@ export const ParamRef = struct(
     name: field(1, string),
     namespace: field(2, string),
     selector: field(3, LabelSelector, { nullable: true }),
-    parameterNotFoundAction: field(4, string, { nullable: true, known: ['Allow', 'Deny'] }),
+    parameterNotFoundAction: field(4, string, { nullable: true, known: ['Allow', 'Deny'], checkedByKind: true }),
   },
   { structType: 'atomic' },
 );

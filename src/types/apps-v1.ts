@@ -78,7 +78,7 @@ export const StatefulSetStatus = struct('apps/v1.StatefulSetStatus', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
   }),
-  availableReplicas: field(11, int32, { always: true }),
+  availableReplicas: field(11, int32, { always: true, min: 0 }),
 });
 export type StatefulSetStatus = Infer<typeof StatefulSetStatus>;
 

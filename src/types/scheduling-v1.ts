@@ -8,6 +8,6 @@ export const PriorityClass = struct('scheduling/v1.PriorityClass', {
   value: field(2, int32, { required: true, emptyOk: true, always: true }),
   globalDefault: field(3, bool),
   description: field(4, string),
-  preemptionPolicy: field(5, string, { nullable: true, known: ['PreemptLowerPriority', 'Never'] }),
+  preemptionPolicy: field(5, string, { nullable: true, known: ['PreemptLowerPriority', 'Never'], checkedByKind: true }),
 });
 export type PriorityClass = Infer<typeof PriorityClass>;

@@ -139,7 +139,7 @@ function validateVariable({ name = '', expression = '' }: Infer<typeof Variable>
   const errors: FieldError[] = [];
   if (name.trim() === '') errors.push(fieldError.required(`${path}.name`, 'name is not specified'));
   else if (!isIdentifier(name)) {
-    errors.push(fieldError.invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+    errors.push(fieldError.invalid(`${path}.name`, name, 'must be a valid CEL identifier'));
   }
   if (expression.trim() !== '') return errors;
   return [...errors, fieldError.required(`${path}.expression`, 'expression is not specified')];
@@ -201,8 +201,7 @@ export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec
       ? [fieldError.required('spec.policyName')]
       : byRule('spec.policyName', policyName, dns1123Subdomain)),
     ...(paramRef === undefined ? [] : validateParamRef(paramRef, 'spec.paramRef')),
-    // The reference server misspells this path.
-    ...validateMatch(matchResources, 'spec.matchResouces'),
+    ...validateMatch(matchResources, 'spec.matchResources'),
   ];
 }
 
@@ -217,5 +216,6 @@ function validateParamRef(ref: Infer<typeof ParamRef>, path: string): FieldError
   if (name === '' && labels === undefined) {
     errors.push(fieldError.required(path, 'one of name or selector must be specified'));
   }
-  return action === '' ? [...errors, fieldError.required(`${path}.parameterNotFoundAction`)] : errors;
+  const at = `${path}.parameterNotFoundAction`;
+  return [...errors, ...(action === '' ? [fieldError.required(at)] : oneOf(at, action, ['Deny', 'Allow']))];
 }

@@ -256,7 +256,7 @@ describe('policies', () => {
           { name: '', expression: '' },
         ],
       }),
-      ['spec.variables[0].name', 'Invalid', invalid('a-b', 'name is not a valid CEL identifier')],
+      ['spec.variables[0].name', 'Invalid', invalid('a-b', 'must be a valid CEL identifier')],
       ['spec.variables[1].expression', 'Required', required('expression is not specified')],
       ['spec.variables[1].name', 'Required', required('name is not specified')],
     ],

@@ -62,7 +62,7 @@ export const customResourceDefinitions = resource({
   categories: ['api-extensions'],
   namespaced: false,
   followed: true,
-  status: { resetFields: [['metadata'], ['spec']] },
+  status: { resetFields: [['spec']] },
   strategy: {
     metadataChecks: [0, 1],
     bareFinalizers: true,

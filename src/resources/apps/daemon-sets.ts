@@ -16,7 +16,6 @@ import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import {
   isEmptySelector,
   same,
-  validateAgain,
   validateCollisions,
   validateSelected,
   validateWorkloadTemplate,
@@ -50,6 +49,7 @@ export const daemonSets = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     defaults: ({ metadata, spec = {} }) => {
       if (getKey(metadata.annotations ?? {}, TEMPLATES) === undefined) countTemplates(metadata, 0);
@@ -78,12 +78,9 @@ export const daemonSets = resource({
     },
     prepareStatusUpdate: ({ metadata }, old) => countTemplates(metadata, templatesOf(old.metadata)),
     validate: validateSpec,
-    validateUpdate: (set, old, context) => {
-      const { spec, status = {} } = set;
+    validateUpdate: ({ spec, status = {} }, old) => {
       if (!same(status, old.status)) return validateCollisions(status, old.status ?? {});
-      const errors = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
-      if (!same(spec?.selector, old.spec?.selector)) errors.push(immutable('spec.selector', spec?.selector));
-      return errors;
+      return same(spec?.selector, old.spec?.selector) ? [] : [immutable('spec.selector', spec?.selector)];
     },
     warnings: ({ spec }, old, { names }) =>
       old !== undefined && same(spec?.template, old.spec?.template)

@@ -4,7 +4,6 @@ import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
-  validateAgain,
   validateCounts,
   validateWorkload,
   workloadWarnings,
@@ -34,6 +33,7 @@ export const replicaSets = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     defaults: ({ spec = {} }) => {
       spec.replicas ??= 1;
@@ -43,12 +43,9 @@ export const replicaSets = resource({
     prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: ({ metadata, spec = {} }, context) =>
       validateWorkload(spec, 'ReplicaSet', podContext({ metadata }, context)),
-    validateUpdate: (set, old, context) => {
-      const { spec = {}, status = {} } = set;
+    validateUpdate: ({ spec, status = {} }, old) => {
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
-      const errors = validateAgain(set, ReplicaSet, validateWorkload(spec, 'ReplicaSet', context), context.names);
-      if (!same(spec.selector, old.spec?.selector)) errors.push(immutable('spec.selector', spec.selector));
-      return errors;
+      return same(spec?.selector, old.spec?.selector) ? [] : [immutable('spec.selector', spec?.selector)];
     },
     warnings: (set, old, { names }) => workloadWarnings(set, old, names),
   },

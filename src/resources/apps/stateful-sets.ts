@@ -48,6 +48,7 @@ export const statefulSets = resource({
     ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     nameRule: dns1123Label,
     defaults: ({ spec = {} }) => setDefaults(spec),

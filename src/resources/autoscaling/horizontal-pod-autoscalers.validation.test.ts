@@ -100,6 +100,17 @@ describe('horizontal pod autoscalers', () => {
       [`${at}.resource.target.type`, 'Invalid', invalid('Odd', 'must be either Utilization, Value, or AverageValue')],
     ],
     [
+      'a negative maxReplicas',
+      { spec: { scaleTargetRef, maxReplicas: -1 } },
+      ['spec.maxReplicas', 'Invalid', invalid(-1, 'must be greater than or equal to 1')],
+      ['spec.maxReplicas', 'Invalid', invalid(-1, 'must be greater than or equal to `minReplicas`')],
+    ],
+    [
+      'a Pods metric whose averageValue is zero',
+      metric({ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '0' } } }),
+      [`${at}.pods.target.averageValue`, 'Invalid', invalid('0', 'must be positive')],
+    ],
+    [
       'a Pods metric without averageValue',
       metric({ type: 'Pods', pods: { metric: {}, target: { type: 'AverageValue' } } }),
       [`${at}.pods.metric.name`, 'Required', required('must specify a metric name')],

@@ -42,7 +42,8 @@ export function validateAutoscaler(
     errors.push(fieldError.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
   }
   const path = 'spec.maxReplicas';
-  if (maxReplicas < 1) errors.push(fieldError.required(path, 'must be set and greater than 0'));
+  if (maxReplicas === 0) errors.push(fieldError.required(path, 'must be set and greater than 0'));
+  if (maxReplicas < 0) errors.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to 1'));
   if (maxReplicas < minReplicas) {
     errors.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
@@ -144,7 +145,7 @@ function validateSource(metric: Metric, name: SourceName, path: string, names: N
       return [
         ...validateIdentifier(pods?.metric ?? {}, `${path}.metric`),
         ...validateTarget(pods?.target ?? {}, `${path}.target`),
-        ...(isPositive(pods?.target?.averageValue)
+        ...(pods?.target?.averageValue !== undefined
           ? []
           : [fieldError.required(`${path}.target.averageValue`, 'must specify a positive target averageValue')]),
       ];

@@ -124,7 +124,8 @@ function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldE
     errors.push(fieldError.invalid(at, end, 'completionTime cannot be mutated'));
   }
   if (old.startTime !== undefined && startChanged && spec.suspend !== true && !resumed) {
-    errors.push(fieldError.required('status.startTime', 'startTime cannot be removed for unsuspended job'));
+    const why = 'field is immutable for unsuspended job once set';
+    errors.push(fieldError.invalid('status.startTime', start ?? null, why));
   }
   return errors;
 }

@@ -543,4 +543,12 @@ describe('status', () => {
   ])('$title', ({ spec = {}, status, found }) => {
     expect(change(spec, (one) => Object.assign(one, { status }))).toEqual(found);
   });
+
+  // As the reference server answers, also when the time is removed.
+  test.each([times.completionTime, undefined])('the start time of a job that runs cannot become %s', (startTime) => {
+    const before = { ...job({}), status: { startTime: times.startTime } };
+    const found = validateOnUpdate(jobs, before, (one: ApiObject) => Object.assign(one, { status: { startTime } }));
+    const why = `Invalid value: ${JSON.stringify(startTime ?? null)}: field is immutable for unsuspended job once set`;
+    expect(found).toEqual([['Invalid', 'status.startTime', why]]);
+  });
 });

@@ -498,7 +498,7 @@ describe('persistent volume claims', () => {
         ['status.allocatedResources', 'NotSupported', unsupported('cpu', 'storage')],
         ['status.allocatedResources[example.com/x]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
         [
-          'status.allocatedResourceStatus',
+          'status.allocatedResourceStatuses',
           'NotSupported',
           unsupported('storage', ...states, 'NodeResizeInfeasible', 'NodeResizePending'),
         ],

@@ -31,7 +31,6 @@ export const persistentVolumeClaims = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
-    metadataChecks: [2, 1],
     returnsDeleted: true,
     defaults: (claim) => {
       claim.spec = { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' };

@@ -12,13 +12,12 @@ import {
 import { classAnnotation, compareQuantityTexts, isNative } from '../../rules/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import {
-  PersistentVolumeClaim,
+  type PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   type PersistentVolumeClaimStatus,
 } from '../../types/core-v1.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
-import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
-import { validateAgain } from '../pod-template/workloads.validation.ts';
+import { validateSameSource } from '../pod-template/volume-claim-template.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalDiff } from '../shared/internal-go-form.ts';
 
@@ -59,9 +58,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   const bound = status.phase === 'Bound';
   const [after, first] = [jsonCopy(spec), jsonCopy(before)];
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
-  const own = validateClaimSpec(spec, 'spec', names, old);
-  const errors = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];
-  errors.push(...validateStorageClassChange(claim, old, after, names));
+  const errors = [...validateSameSource(spec, 'spec'), ...validateStorageClassChange(claim, old, after, names)];
   const size = before.resources?.requests?.['storage'];
   if (bound && size !== undefined && after.resources?.requests !== undefined) {
     after.resources.requests['storage'] = size;
@@ -118,7 +115,7 @@ export function validateClaimStatus(status: PersistentVolumeClaimStatus, names: 
   for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
     errors.push(...validateNonNegativeWhole(amount, `status.capacity[${resource}]`));
   }
-  const at = 'status.allocatedResourceStatus';
+  const at = 'status.allocatedResourceStatuses';
   for (const [resource, text] of Object.entries(status.allocatedResourceStatuses ?? {})) {
     errors.push(...validateClaimed(resource, at, names));
     if (!resizing.includes(text)) errors.push(fieldError.notSupported(at, resource, resizing));

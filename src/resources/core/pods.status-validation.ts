@@ -23,7 +23,7 @@ export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[]
   const { spec = {}, status = {} } = pod;
   const { spec: oldSpec = {}, status: old = {} } = before;
   const nominated = status.nominatedNodeName ?? '';
-  const errors = eachOf(status.conditions, 'metadata.conditions', ({ type = '', observedGeneration }, at) => [
+  const errors = eachOf(status.conditions, 'status.conditions', ({ type = '', observedGeneration }, at) => [
     ...validateGeneration(observedGeneration, `${at}.observedGeneration`),
     ...(systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName)),
   ]);
@@ -114,11 +114,11 @@ const validateUsers = (statuses: Statuses, os: string, path: string): FieldError
   eachOf(statuses, path, ({ user }, at) => {
     const { linux } = user ?? {};
     if (linux === undefined) return [];
-    if (os === 'windows') return [fieldError.forbidden(`${at}.linux`, 'cannot be set for a windows pod')];
+    if (os === 'windows') return [fieldError.forbidden(`${at}.user.linux`, 'cannot be set for a windows pod')];
     return [
-      ...within(`${at}.linux.uid`, linux.uid ?? 0, 0, MAX_ID),
-      ...within(`${at}.linux.gid`, linux.gid ?? 0, 0, MAX_ID),
-      ...eachOf(linux.supplementalGroups, `${at}.linux.supplementalGroups`, (id, place) =>
+      ...within(`${at}.user.linux.uid`, linux.uid ?? 0, 0, MAX_ID),
+      ...within(`${at}.user.linux.gid`, linux.gid ?? 0, 0, MAX_ID),
+      ...eachOf(linux.supplementalGroups, `${at}.user.linux.supplementalGroups`, (id, place) =>
         within(place, id, 0, MAX_ID),
       ),
     ];

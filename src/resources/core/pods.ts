@@ -1,3 +1,4 @@
+import { formatTime } from '../../meta/index.ts';
 import type { Completion } from '../../registry/index.ts';
 import { qosClass } from '../../rules/index.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../../types/core-v1.ts';
@@ -121,7 +122,7 @@ export const pods = resource({
       mirrorServiceAccount(spec);
       completeSelectors(spec, metadata.labels);
       adoptProfiles(spec, metadata.annotations ?? {}, context);
-      pod.status = { phase: 'Pending', ...gatedCondition(spec), qosClass: qosClass(spec) };
+      pod.status = { phase: 'Pending', ...gatedCondition(spec, context.now), qosClass: qosClass(spec) };
     },
     prepareUpdate: ({ spec }) => dropVolumes(spec),
     prepareStatusUpdate: (pod, old) => {
@@ -155,14 +156,17 @@ function gracePeriod({ spec = {}, status }: PodObject, requestedSeconds: number 
   return seconds < 0 ? 1 : seconds;
 }
 
-/** Unset times of a condition are written as null. */
-const unsetTimes: object = { lastProbeTime: null, lastTransitionTime: null };
+/** A time that is not set is written as null. */
+const neverProbed: object = { lastProbeTime: null };
 
 /** The `PodScheduled` condition of a pod with scheduling gates. */
-function gatedCondition({ schedulingGates = [] }: PodSpec): Pick<PodStatus, 'conditions'> {
+function gatedCondition({ schedulingGates = [] }: PodSpec, now: number): Pick<PodStatus, 'conditions'> {
   if (schedulingGates.length === 0) return {};
   const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  const lastTransitionTime = formatTime(now);
   return {
-    conditions: [{ ...unsetTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
+    conditions: [
+      { ...neverProbed, lastTransitionTime, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message },
+    ],
   };
 }

@@ -194,7 +194,7 @@ describe('status', () => {
       found: [
         [
           'Invalid',
-          'metadata.conditions[1].Type',
+          'status.conditions[1].Type',
           "Invalid value: \"a/b/c\": a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
         ],
       ],
@@ -221,7 +221,7 @@ describe('status', () => {
         ['supplementalGroups[0]', 2 ** 31],
       ].map(([field, id]) => [
         'Invalid',
-        `status.containerStatuses[0].linux.${field}`,
+        `status.containerStatuses[0].user.linux.${field}`,
         `Invalid value: ${id}: must be between 0 and 2147483647, inclusive`,
       ]),
     },
@@ -230,7 +230,7 @@ describe('status', () => {
       how: ({ status }) =>
         Object.assign(status, { observedGeneration: -1, conditions: [{ type: 'Ready', observedGeneration: -2 }] }),
       found: [
-        ['Invalid', 'metadata.conditions[0].observedGeneration', 'Invalid value: -2: must be a non-negative integer'],
+        ['Invalid', 'status.conditions[0].observedGeneration', 'Invalid value: -2: must be a non-negative integer'],
         ['Invalid', 'status.observedGeneration', 'Invalid value: -1: must be a non-negative integer'],
       ],
     },

@@ -6,7 +6,6 @@ import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
-  validateAgain,
   validateCounts,
   validateSelected,
   validateWorkloadTemplate,
@@ -38,6 +37,7 @@ export const replicationControllers = resource({
   ],
   selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     garbageCollectionPolicy: 'OrphanDependents',
     defaults: (controller) => {
@@ -50,10 +50,8 @@ export const replicationControllers = resource({
     prepareCreate: ({ spec }) => dropVolumes(spec?.template?.spec),
     prepareUpdate: ({ spec }) => dropVolumes(spec?.template?.spec),
     validate: validateSpec,
-    validateUpdate: (controller, old, context) => [
-      ...validateAgain(controller, ReplicationController, validateSpec(controller, context), context.names),
-      ...(same(controller.status, old.status) ? [] : validateCounts(controller.status ?? {}, parts, 'readyReplicas')),
-    ],
+    validateUpdate: ({ status = {} }, old) =>
+      same(status, old.status) ? [] : validateCounts(status, parts, 'readyReplicas'),
     warnings: (controller, old, { names }) => workloadWarnings(controller, old, names),
   },
 });

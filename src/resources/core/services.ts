@@ -51,6 +51,7 @@ export const services = resource({
     { path: 'spec.type', value: ({ spec }) => spec?.type ?? '' },
   ],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     nameRule: dns1035Label,
     createOnUpdate: true,

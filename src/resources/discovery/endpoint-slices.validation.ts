@@ -10,7 +10,7 @@ import {
 } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../types/discovery-v1.ts';
-import { validatePublicIp } from '../shared/addresses.ts';
+import { validateIp, validatePublicIp } from '../shared/addresses.ts';
 import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 
 const MAX_ENDPOINTS = 1000;
@@ -57,15 +57,19 @@ function validateEndpoint(endpoint: Endpoint, type: string | undefined, path: st
   return hints === undefined ? errors : [...errors, ...validateHints(hints, `${path}.hints`)];
 }
 
+/** Validates an IP; `wrong` says that it is not of the type of the slice, which is an error of the list. */
+function validateAddress(address: string, path: string, wrong: string | undefined): FieldError[] {
+  const errors = validateIp(path, address);
+  if (errors.length > 0) return errors;
+  return [
+    ...(wrong === undefined ? [] : [fieldError.invalid(path.replace(/\[\d+\]$/, ''), address, wrong)]),
+    ...validatePublicIp(path, address),
+  ];
+}
+
 const addressRules: { readonly [type: string]: (address: string, path: string) => FieldError[] } = {
-  IPv4: (address, path) => [
-    ...(isIPv4(address) ? [] : [fieldError.invalid(path, address, 'must be a valid IPv4 address')]),
-    ...validatePublicIp(path, address),
-  ],
-  IPv6: (address, path) => [
-    ...(isIPv6(address) ? [] : [fieldError.invalid(path, address, 'must be a valid IPv6 address')]),
-    ...validatePublicIp(path, address),
-  ],
+  IPv4: (address, path) => validateAddress(address, path, isIPv4(address) ? undefined : 'must be an IPv4 address'),
+  IPv6: (address, path) => validateAddress(address, path, isIPv6(address) ? undefined : 'must be an IPv6 address'),
   FQDN: (address, path) => {
     if (address === '') return [fieldError.required(path)];
     const name = address.replace(/\.$/, '');

@@ -12,6 +12,7 @@ export const networkPolicies = resource({
   shortNames: ['netpol'],
   columns: [name, ['Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)], age],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     defaults: (policy) => {
       policy.spec ??= {};

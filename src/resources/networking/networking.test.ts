@@ -240,8 +240,8 @@ describe('IP addresses and service CIDRs', () => {
         'spec.cidrs',
         'Invalid',
         invalid(
-          { CIDRs: ['10.0.0.0/24', '10.0.1.0/24'] },
-          'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96',
+          ['10.0.0.0/24', '10.0.1.0/24'],
+          'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
         ),
       ],
     ],
@@ -272,7 +272,14 @@ describe('endpoint slices', () => {
     [
       'an address of another family',
       slice({ addresses: ['fd00::1'] }),
-      [first, 'Invalid', invalid('fd00::1', 'must be a valid IPv4 address')],
+      // An address of the wrong family is an error of the list, as the reference server reports it.
+      ['endpoints[0].addresses', 'Invalid', invalid('fd00::1', 'must be an IPv4 address')],
+    ],
+    [
+      'a text that is no address',
+      slice({ addresses: ['a'] }),
+      // The reference server says so once, whatever the type of the slice.
+      [first, 'Invalid', invalid('a', 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')],
     ],
     [
       'a loopback address',

@@ -28,18 +28,16 @@ export const serviceCidrs = resource({
 const path = 'spec.cidrs';
 
 function validateRanges(ranges: readonly string[]): FieldError[] {
-  const printedValue = { CIDRs: [...ranges] };
   if (ranges.length === 0) return [fieldError.required(path, 'at least one CIDR required')];
-  if (ranges.length > 2) return [fieldError.invalid(path, printedValue, 'may only hold up to 2 values')];
-  if (ranges.length === 2 && (!isDualStack(ranges) || ranges.some((range) => validateCidr('', range).length > 0))) {
-    const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96';
-    return [fieldError.invalid(path, printedValue, why)];
-  }
-  return eachOf(ranges, path, (range, at) => {
-    const errors = validateCidr(at, range);
-    if (errors.length > 0 || parseNetwork(range) !== undefined) return errors;
+  if (ranges.length > 2) return [fieldError.invalid(path, { CIDRs: [...ranges] }, 'may only hold up to 2 values')];
+  const errors = eachOf(ranges, path, (range, at) => {
+    const wrong = validateCidr(at, range);
+    if (wrong.length > 0 || parseNetwork(range) !== undefined) return wrong;
     return [fieldError.invalid(at, range, 'must not have bits set beyond the prefix length')];
   });
+  if (errors.length > 0 || ranges.length < 2 || isDualStack(ranges)) return errors;
+  const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
+  return [fieldError.invalid(path, [...ranges], why)];
 }
 
 /** Validates an update of `cidrs`: only a second family may be added. */

@@ -759,13 +759,13 @@ describe('defaults', () => {
     expect(made).toMatchObject({ resources: { requests: { cpu: '2', memory: '1Gi' } } });
   });
 
-  test('a pod with scheduling gates has a PodScheduled condition', () => {
+  test('a pod with scheduling gates has a PodScheduled condition since its creation', () => {
     expect(created(pods, { spec: { containers, schedulingGates: [{ name: 'g' }] } })['status']).toEqual({
       phase: 'Pending',
       conditions: [
         {
           lastProbeTime: null,
-          lastTransitionTime: null,
+          lastTransitionTime: '2024-01-01T00:00:00Z',
           type: 'PodScheduled',
           status: 'False',
           reason: 'SchedulingGated',

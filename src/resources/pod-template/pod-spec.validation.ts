@@ -22,7 +22,13 @@ import {
 } from './containers.ts';
 import { validateDns, validateHostAliases, validateHostPorts } from './network.ts';
 import { validateOverhead, validatePodResources, validateResourceClaims } from './resources.ts';
-import { validateReadinessGates, validateSchedulingGates, validateSpread, validateTolerations } from './scheduling.ts';
+import {
+  validatePreemption,
+  validateReadinessGates,
+  validateSchedulingGates,
+  validateSpread,
+  validateTolerations,
+} from './scheduling.ts';
 import { validateHostProcesses, validateHostUsers, validatePodSecurity } from './security-context.ts';
 import { validateVolumes } from './volumes.ts';
 import { validateOs } from './windows.ts';
@@ -53,6 +59,7 @@ function validatePodSpec(spec: PodSpec, path: string, context: PodSpecContext): 
     ...validateHostProcesses(spec, contexts, path, context),
     ...validateHostUsers(spec, path),
     ...validateNames(spec, path),
+    ...validatePreemption(spec.preemptionPolicy, `${path}.preemptionPolicy`),
     ...validateTolerations(spec.tolerations, `${path}.tolerations`),
     ...validateHostAliases(spec.hostAliases, `${path}.hostAliases`),
     ...validateOverhead(spec.overhead ?? {}, `${path}.overhead`, context.names),

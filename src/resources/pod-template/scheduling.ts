@@ -64,3 +64,9 @@ export const validateReadinessGates = (
   path: string,
 ): FieldError[] =>
   eachOf(gates, path, ({ conditionType = '' }, at) => byRule(`${at}.conditionType`, conditionType, qualifiedName));
+
+/** Validates a preemption policy, of a pod or of a priority class. */
+export function validatePreemption(policy: string | undefined, path: string): FieldError[] {
+  if (policy === undefined) return [];
+  return policy === '' ? [fieldError.required(path)] : oneOf(path, policy, ['PreemptLowerPriority', 'Never']);
+}

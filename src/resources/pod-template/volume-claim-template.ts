@@ -38,13 +38,8 @@ export function validateClaimTemplate(
   ];
 }
 
-/** Validates a PVC spec; a data source API group that the old spec has is not validated again. */
-export function validateClaimSpec(
-  spec: PersistentVolumeClaimSpec,
-  path: string,
-  names: Names,
-  old?: { readonly spec?: PersistentVolumeClaimSpec },
-): FieldError[] {
+/** Validates a PVC spec. */
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string, names: Names): FieldError[] {
   const {
     accessModes: modes = [],
     storageClassName: storage = '',
@@ -64,8 +59,7 @@ export function validateClaimSpec(
   if (storage !== '') errors.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
   if (volumeMode !== undefined) errors.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
   if (attributes !== '') errors.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
-  const anyGroup = [old?.spec?.dataSource, old?.spec?.dataSourceRef].some((one) => typeof one?.apiGroup === 'string');
-  return [...errors, ...validateSources(spec, path, anyGroup)];
+  return [...errors, ...validateSources(spec, path)];
 }
 
 function validateSize(size: string | undefined, path: string, names: Names): FieldError[] {
@@ -80,30 +74,36 @@ interface Source {
   name?: string;
 }
 
-function validateSources(
-  { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
-  path: string,
-  anyGroup: boolean,
-): FieldError[] {
+function validateSources(spec: PersistentVolumeClaimSpec, path: string): FieldError[] {
+  const { dataSource, dataSourceRef } = spec;
   const errors: FieldError[] = [];
-  if (dataSource !== undefined) errors.push(...validateSource(dataSource, `${path}.dataSource`, anyGroup));
+  if (dataSource !== undefined) errors.push(...validateSource(dataSource, `${path}.dataSource`));
   if (dataSourceRef === undefined) return errors;
   const at = `${path}.dataSourceRef`;
   const { namespace = '' } = dataSourceRef;
-  errors.push(...validateSource(dataSourceRef, at, anyGroup));
+  errors.push(...validateSource(dataSourceRef, at));
   if (namespace !== '') errors.push(...byRule(`${at}.namespace`, namespace, dns1123Label));
-  if (dataSource === undefined) return errors;
+  return [...errors, ...validateSameSource(spec, path)];
+}
+
+/** Requires that `dataSource`, where it is set, says the same as `dataSourceRef`. */
+export function validateSameSource(
+  { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
+  path: string,
+): FieldError[] {
+  if (dataSource === undefined || dataSourceRef === undefined) return [];
+  const { namespace = '' } = dataSourceRef;
   const same =
     (dataSource.apiGroup ?? '') === (dataSourceRef.apiGroup ?? '') &&
     dataSource.kind === dataSourceRef.kind &&
     dataSource.name === dataSourceRef.name;
-  if (namespace === '' && same) return errors;
+  if (namespace === '' && same) return [];
   const why =
     namespace === '' ? 'must match dataSourceRef' : 'may not be specified when dataSourceRef.namespace is specified';
-  return [...errors, fieldError.invalid(path, `${path}.dataSource`, why)];
+  return [fieldError.invalid(path, {}, why)];
 }
 
-function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string, anyGroup: boolean): FieldError[] {
+function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const group = apiGroup ?? '';
   if (name === '') errors.push(fieldError.required(`${path}.name`));
@@ -112,6 +112,6 @@ function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string
     const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
     errors.push(fieldError.invalid(path, kind, why));
   }
-  if (group !== '' && !anyGroup) errors.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
+  if (group !== '') errors.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
   return errors;
 }

@@ -94,7 +94,7 @@ export function validateCounts(status: Counts, parts: readonly (keyof Counts)[],
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   const errors = parts
     .filter((part) => (status[part] ?? 0) > replicas)
-    .map((part) => fieldError.invalid(`status.${part}`, status[part], 'cannot be greater than status.replicas'));
+    .map((part) => fieldError.invalid(`status.${part}`, status[part] ?? 0, 'cannot be greater than status.replicas'));
   if (availableReplicas <= readyReplicas) return errors;
   return [
     ...errors,

@@ -14,7 +14,6 @@ export const clusterRoleBindings = resource({
   namespaced: false,
   columns: bindingColumns,
   strategy: {
-    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),

@@ -14,7 +14,6 @@ export const clusterRoles = resource({
   followed: true,
   namespaced: false,
   strategy: {
-    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     validate: ({ rules, aggregationRule }) => [...validateRules(rules, false), ...validateAggregation(aggregationRule)],

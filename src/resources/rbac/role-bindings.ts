@@ -33,7 +33,6 @@ export const roleBindings = resource({
 
   columns: bindingColumns,
   strategy: {
-    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),

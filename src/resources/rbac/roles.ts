@@ -12,7 +12,6 @@ export const roles = resource({
   followed: true,
 
   strategy: {
-    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     validate: ({ rules }) => validateRules(rules, true),

@@ -55,6 +55,7 @@ export const resourceSlices = resource({
     { path: 'spec.driver', value: ({ spec }) => spec?.driver ?? '' },
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     defaults: ({ spec }, { now }) => {
       for (const device of spec?.devices ?? []) {

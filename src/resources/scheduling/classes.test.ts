@@ -30,6 +30,12 @@ const rows: readonly KindRow[] = [
   ],
   ['a system class', priorityClasses, { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }],
   [
+    'an empty preemption policy',
+    priorityClasses,
+    { value: 1, preemptionPolicy: '' },
+    ['preemptionPolicy', 'Required', 'Required value'],
+  ],
+  [
     'an unknown preemption policy',
     priorityClasses,
     { value: 1, preemptionPolicy: 'Odd' },

@@ -1,6 +1,7 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { PriorityClass } from '../../types/scheduling-v1.ts';
+import { validatePreemption } from '../pod-template/scheduling.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
@@ -50,7 +51,11 @@ const systemClasses: { readonly [name: string]: number } = {
   'system-cluster-critical': 2_000_000_000,
 };
 
-function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeof PriorityClass>): FieldError[] {
+function validatePriority(priority: ObjectOf<typeof PriorityClass>): FieldError[] {
+  return [...validateValue(priority), ...validatePreemption(priority.preemptionPolicy, 'preemptionPolicy')];
+}
+
+function validateValue({ metadata, value = 0, globalDefault }: ObjectOf<typeof PriorityClass>): FieldError[] {
   const { name = '' } = metadata;
   if (!name.startsWith(SYSTEM)) {
     if (value <= HIGHEST_OF_USERS) return [];

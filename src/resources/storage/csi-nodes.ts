@@ -16,7 +16,7 @@ export const csiNodes = resource({
   namespaced: false,
   columns: [name, ['Drivers', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'], age],
   strategy: {
-    metadataChecks: [2, 0],
+    metadataChecks: [1, 0],
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),

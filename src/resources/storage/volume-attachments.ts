@@ -24,7 +24,7 @@ export const volumeAttachments = resource({
     age,
   ],
   strategy: {
-    metadataChecks: [2, 0],
+    metadataChecks: [1, 0],
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec = {}, status = {} }, { names }) => [...validateSpec(spec, names), ...validateStatus(status)],

@@ -99,15 +99,18 @@ function longerThan(value: string, bytes: number): boolean {
   return value.length > bytes || (value.length * 3 > bytes && Buffer.byteLength(value) > bytes);
 }
 
-const tooLong = (bytes: number): string => `must be no more than ${bytes} characters`;
+/** The reference server counts bytes, and calls them characters except in keys and values of labels. */
+type Unit = 'bytes' | 'characters';
+
+const tooLong = (max: number, unit: Unit = 'characters'): string => `must be no more than ${max} ${unit}`;
 
 const fits = ({ max = Infinity, pattern }: Form, value: string): boolean =>
   !longerThan(value, max) && pattern.test(value);
 
-function check(form: Form, value: string): string[] {
+function check(form: Form, value: string, unit?: Unit): string[] {
   if (fits(form, value)) return [];
   const errors: string[] = [];
-  if (form.max !== undefined && longerThan(value, form.max)) errors.push(tooLong(form.max));
+  if (form.max !== undefined && longerThan(value, form.max)) errors.push(tooLong(form.max, unit));
   if (!form.pattern.test(value)) errors.push(formError(form));
   return errors;
 }
@@ -138,20 +141,20 @@ export const qualifiedName: NameRule = (value) => {
   if (good) return [];
   if (slash !== value.lastIndexOf('/')) {
     return [
-      `a qualified name ${formError(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${formError(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const errors: string[] = [];
   if (slash === 0) errors.push('prefix part must be non-empty');
-  else if (slash > 0) for (const why of dns1123Subdomain(value.slice(0, slash))) errors.push(`prefix part ${why}`);
+  else if (slash > 0) for (const why of check(forms.subdomain, value.slice(0, slash), 'bytes')) errors.push(`prefix part ${why}`);
   const name = value.slice(slash + 1);
   if (name === '') errors.push('name part must be non-empty');
-  for (const why of check(forms.qualified, name)) errors.push(`name part ${why}`);
+  for (const why of check(forms.qualified, name, 'bytes')) errors.push(`name part ${why}`);
   return errors;
 };
 
 /** Value of a label: empty, or letters, digits, `-`, `_` and `.`, at most 63. */
-export const labelValue: NameRule = (value) => check(forms.labelValue, value);
+export const labelValue: NameRule = (value) => check(forms.labelValue, value, 'bytes');
 
 /** A valid segment of a URL path. */
 export const pathSegmentName: NameRule = (value) => {

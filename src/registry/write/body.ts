@@ -27,6 +27,7 @@ import {
 import type { RegistryContext } from '../context.ts';
 import { requestKind, toStorageInSteps } from '../resource/target.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from '../types.ts';
+import { type ObjectType, wrongKind } from './wrong-kind.ts';
 
 /**
  * Decodes a body as a new object of the target's kind, in the storage version. Unknown fields are dropped and reported as
@@ -157,11 +158,6 @@ function* documentText(patched: Json, patch: Json): Steps<string> {
   return yield* stringifyJsonInSteps(document);
 }
 
-interface ObjectType {
-  readonly kind: string;
-  readonly apiVersion: string;
-}
-
 /** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none or the same. */
 function typeOf(value: JsonObject, kind: string, apiVersion: string): ObjectType {
   const text = (name: string, expected: string) => {
@@ -224,17 +220,6 @@ function isFormer(target: Target, { apiVersion }: ObjectType): boolean {
   return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
 }
 
-/** The scheme that the reference server's message names; clients compare whole messages. */
-const schemes = {
-  objects: 'pkg/api/legacyscheme/scheme.go:30',
-  options: 'pkg/apis/meta/internalversion/scheme/register.go:27',
-} as const;
-
-export function unknownKind(kind: string, apiVersion: string, of: keyof typeof schemes): StatusError {
-  const [what, version, scheme] = [kind, apiVersion, schemes[of]].map(quote);
-  return statusError.badRequest(`no kind ${what} is registered for version ${version} in scheme ${scheme}`);
-}
-
 /** Its message is not prefixed with the kind. */
 class WrongVersion extends StatusError {}
 
@@ -256,20 +241,15 @@ const wrongVersion = (actual: string, expected: string): StatusError =>
 
 function rejectType({ catalog: { resources } }: RegistryContext, target: Target, bodyType: ObjectType): never {
   const { group, kind, apiVersion } = requestKind(target);
-  const ofVersion = resources.filter(({ definition }) =>
-    definition.versions.some(
-      ({ version }) => formatGroupVersion({ group: definition.group, version }) === bodyType.apiVersion,
-    ),
+  const isAnotherVersion = resources.some(
+    ({ definition }) =>
+      definition.group === group &&
+      definition.kind === kind &&
+      bodyType.kind === kind &&
+      definition.versions.some(({ version }) => formatGroupVersion({ group, version }) === bodyType.apiVersion),
   );
-  const sameKind = ofVersion.filter(({ definition }) => definition.kind === bodyType.kind);
-  if (sameKind.some(({ definition }) => definition.group === group && definition.kind === kind)) {
-    throw wrongVersion(bodyType.apiVersion, apiVersion);
-  }
-  if (sameKind.length === 0) {
-    throw unknownKind(bodyType.kind, bodyType.apiVersion, 'objects');
-  }
-  const from = `${parseGroupVersion(bodyType.apiVersion)?.version}.${bodyType.kind}`;
-  throw statusError.badRequest(`converting (${from}) to (${internalName(target)}): unknown conversion`);
+  if (isAnotherVersion) throw wrongVersion(bodyType.apiVersion, apiVersion);
+  throw wrongKind(bodyType, target.resource.definition.group, internalName(target), resources);
 }
 
 /** The internal name of a target's kind in messages of the reference server: `apps.Deployment`. */

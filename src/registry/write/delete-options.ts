@@ -11,7 +11,7 @@ import type { RegistryContext } from '../context.ts';
 import { dryRunErrors, invalidOptions, isDryRun, readFlag, readInteger } from '../read/parameters.ts';
 import type { Strategy } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
-import { unknownKind } from './body.ts';
+import { unknownKind } from './wrong-kind.ts';
 
 /** The options of a delete request, checked. */
 export interface DeleteOptions {
@@ -75,7 +75,7 @@ export function readDeleteOptions(
   { names, features }: Pick<RegistryContext, 'names' | 'features'>,
 ): DeleteOptions {
   const { kind = '', apiVersion, ...fields } = body as OptionsBody;
-  if (kind !== '' && kind !== 'DeleteOptions') throw unknownKind(kind, apiVersion || 'v1', 'options');
+  if (kind !== '' && kind !== 'DeleteOptions') throw unknownKind({ kind, apiVersion: apiVersion || 'v1' }, 'options');
   const dryRun = fields.dryRun ?? [];
   const policy = fields.propagationPolicy ?? undefined;
   const orphan = fields.orphanDependents ?? undefined;

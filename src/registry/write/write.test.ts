@@ -129,6 +129,15 @@ describe('create', () => {
       400,
       'Namespace in version "v1" cannot be handled as a ConfigMap: converting (v1.Namespace) to (core.ConfigMap): unknown conversion',
     ],
+    // The reference server knows lists, options and statuses as kinds, which no object can be converted from.
+    ...['Status', 'List', 'ConfigMapList', 'DeleteOptions', 'PodExecOptions'].map(
+      (kind): [string, JsonObject, number, string] => [
+        `a kind that no resource has: ${kind}`,
+        { apiVersion: 'v1', kind, metadata: { name: 'x' } },
+        400,
+        `${kind} in version "v1" cannot be handled as a ConfigMap: converting (v1.${kind}) to (core.ConfigMap): unknown conversion`,
+      ],
+    ),
     [
       'an unknown version',
       { apiVersion: 'apps/v1', kind: 'ConfigMap', metadata: { name: 'x' } },

@@ -38,7 +38,7 @@ export const ingressClasses = resource({
       ...domainPath('spec.controller', controller),
       ...(parameters === undefined ? [] : validateParameters(parameters)),
     ],
-    validateUpdate: ({ spec }, old) => unchanged('spec.controller', spec?.controller, old.spec?.controller),
+    validateUpdate: ({ spec }, old) => unchanged('spec.controller', spec?.controller ?? '', old.spec?.controller ?? ''),
   },
 });
 

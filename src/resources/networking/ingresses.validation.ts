@@ -88,7 +88,7 @@ export function validateReference(
 ): FieldError[] {
   const errors = (apiGroup ?? null) === null ? [] : byRule(`${path}.apiGroup`, apiGroup ?? '', dns1123Subdomain);
   for (const [field, value] of Object.entries({ kind, name })) {
-    if (value === '') errors.push(fieldError.required(`${path}.${field}`, `${field} is required`));
+    if (value === '') errors.push(fieldError.required(`${path}.${field}`));
     else errors.push(...byRule(`${path}.${field}`, value, pathSegmentName));
   }
   return errors;

@@ -87,8 +87,8 @@ describe('ingresses', () => {
     [
       'a resource backend without a kind',
       { spec: { defaultBackend: { resource: {} } } },
-      ['spec.defaultBackend.resource.kind', 'Required', required('kind is required')],
-      ['spec.defaultBackend.resource.name', 'Required', required('name is required')],
+      ['spec.defaultBackend.resource.kind', 'Required', missing],
+      ['spec.defaultBackend.resource.name', 'Required', missing],
     ],
     [
       'invalid TLS and class',

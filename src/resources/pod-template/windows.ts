@@ -96,7 +96,7 @@ export function validateOs(
 ): FieldError[] {
   if (spec.os === undefined) return [];
   const { name = '' } = spec.os;
-  if (name === '') return [fieldError.required(`${path}.os.name`, 'cannot be empty')];
+  if (name === '') return [fieldError.required(`${path}.os.name`)];
   if (name !== 'linux' && name !== 'windows')
     return [fieldError.notSupported(`${path}.os`, name, ['linux', 'windows'])];
   const contexts = [[path, spec.securityContext], ...containers] as const;

@@ -1,9 +1,8 @@
-import { fieldError, immutable } from '../../meta/index.ts';
 import { StorageClass } from '../../types/storage-v1.ts';
 import { labelWarnings } from '../pod-template/node-labels.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { same } from '../shared/field-rules.ts';
+import { unchanged } from '../shared/field-rules.ts';
 import { validateClass } from './storage-classes.validation.ts';
 
 export const storageClasses = resource({
@@ -44,12 +43,10 @@ export const storageClasses = resource({
         ),
       ),
     validateUpdate: (storage, old) => [
-      ...(['parameters', 'provisioner', 'reclaimPolicy'] as const)
-        .filter((field) => !same(storage[field], old[field]))
-        .map((field) => fieldError.forbidden(field, `updates to ${field} are forbidden.`)),
-      ...(storage.volumeBindingMode === old.volumeBindingMode
-        ? []
-        : [immutable('volumeBindingMode', storage.volumeBindingMode)]),
+      ...unchanged('provisioner', storage.provisioner ?? '', old.provisioner ?? ''),
+      ...(['parameters', 'reclaimPolicy', 'volumeBindingMode'] as const).flatMap((field) =>
+        unchanged(field, storage[field] ?? null, old[field] ?? null),
+      ),
     ],
   },
 });

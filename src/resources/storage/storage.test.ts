@@ -59,9 +59,9 @@ describe('storage classes', () => {
   test('a storage class is immutable', () => {
     const changed = { provisioner: 'q', parameters: { a: 'b' }, reclaimPolicy: 'Retain' };
     expect(onUpdate(storageClasses, { provisioner: 'p' }, { ...changed, volumeBindingMode: 'Immediate' })).toEqual([
-      ['parameters', 'Forbidden', forbidden('updates to parameters are forbidden.')],
-      ['provisioner', 'Forbidden', forbidden('updates to provisioner are forbidden.')],
-      ['reclaimPolicy', 'Forbidden', forbidden('updates to reclaimPolicy are forbidden.')],
+      ['parameters', 'Invalid', immutable({ a: 'b' })],
+      ['provisioner', 'Invalid', immutable('q')],
+      ['reclaimPolicy', 'Invalid', immutable('Retain')],
     ]);
     expect(
       onUpdate(storageClasses, { provisioner: 'p' }, { provisioner: 'p', volumeBindingMode: 'WaitForFirstConsumer' }),

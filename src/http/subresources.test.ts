@@ -201,6 +201,16 @@ describe('binding', () => {
     });
   });
 
+  it('has its preconditions reported as the reference server reports them', async () => {
+    await make(pods, pod('meant'));
+    const meant = { ...to('meant'), metadata: { name: 'meant', uid: 'x' } };
+    const { status, body } = await ask('POST', `${pods}/meant/binding`, meant);
+    expect([status, body['details']]).toEqual([409, { name: 'meant', kind: 'pods' }]);
+    expect(body['message']).toMatch(
+      /^Operation cannot be fulfilled on pods "meant": StorageError: invalid object, Code: 4, Key: \/registry\/pods\/default\/meant, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: /,
+    );
+  });
+
   it('is served as the resource bindings too', async () => {
     await make(pods, pod('beside'));
     expect((await ask('POST', `${ns}/bindings`, to('beside'))).status).toBe(201);

@@ -122,6 +122,14 @@ describe('watch', () => {
     expect(long.ended).toBe(true);
   });
 
+  it('ends at once after a negative timeout, as in the reference server', async () => {
+    const made = bench();
+    const past = await watch(made, { timeoutSeconds: '-1' });
+    made.clock.advance(0);
+    await delivered();
+    expect([past.ended, past.error]).toEqual([true, undefined]);
+  });
+
   it('ends with the registry', async () => {
     const made = bench();
     const watcher = await watch(made);

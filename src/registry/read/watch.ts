@@ -65,7 +65,9 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
     }),
     resource.format,
   );
-  const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
+  // A negative time is over at once.
+  const length =
+    seconds !== 0 ? Math.max(seconds, 0) : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
   const end = () => stream.end();
   // The last bookmark has the revision of the store, or that of the cache when the store fails.

@@ -22,7 +22,13 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
     throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${odd.join(';')}`);
   }
   await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
-    const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
+    const notMeant = checkMeant(metadata, pod.metadata);
+    if (notMeant !== undefined) {
+      // The storage layer of the reference server reports it, with the key in its etcd.
+      const where = `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0`;
+      throw statusError.conflict({ group: '', resource: 'pods' }, name, `${where}, AdditionalErrorMsg: ${notMeant}`);
+    }
+    const why = checkFree(pod);
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
     pod.spec = { ...pod.spec, nodeName: node };
     for (const field of ['annotations', 'labels'] as const) {

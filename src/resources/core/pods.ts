@@ -12,6 +12,7 @@ import { podWarnings } from '../pod-template/pod-spec.warnings.ts';
 import { same } from '../pod-template/workloads.validation.ts';
 import { evictPod } from '../policy/pod-eviction.ts';
 import { age, name, orNone } from '../shared/columns.ts';
+import { neverProbed } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, podContext } from '../shared/field-rules.ts';
 import type { PodObject } from './pod-object.ts';
@@ -155,9 +156,6 @@ function gracePeriod({ spec = {}, status }: PodObject, requestedSeconds: number 
   const seconds = requestedSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
   return seconds < 0 ? 1 : seconds;
 }
-
-/** A time that is not set is written as null. */
-const neverProbed: object = { lastProbeTime: null };
 
 /** The `PodScheduled` condition of a pod with scheduling gates. */
 function gatedCondition({ schedulingGates = [] }: PodSpec, now: number): Pick<PodStatus, 'conditions'> {

@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
   [
     'no schema',
     withVersion({ schema: null }),
-    ['spec.versions[0].schema.openAPIV3Schema', 'Required', required('schemas are required')],
+    ['spec.versions[0].schema.openAPIV3Schema', 'Required', missing],
   ],
   [
     'a deprecation warning without deprecated',

@@ -118,7 +118,7 @@ function* validateVersions(spec: Spec, names: Names, tolerance: Tolerance): Step
     ...byRuleAsOne(`${at}.name`, name, dns1035Label),
     ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
     ...(schema?.openAPIV3Schema === undefined && !tolerance.missingSchemas
-      ? [fieldError.required(`${at}.schema.openAPIV3Schema`, 'schemas are required')]
+      ? [fieldError.required(`${at}.schema.openAPIV3Schema`)]
       : []),
   ]);
   const first = versions[0]?.name ?? '';

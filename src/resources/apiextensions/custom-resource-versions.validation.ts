@@ -71,7 +71,7 @@ export function validateSelectable(
 ): FieldError[] {
   if (fields.length === 0) return [];
   if (schema === undefined) {
-    return [fieldError.invalid(path, '', 'selectableFields may only be set when validations.schema is included')];
+    return [fieldError.invalid(path, '', 'may only be set when validations.schema is included')];
   }
   const seen = new Set<string>();
   const errors = eachOf(fields, path, ({ jsonPath = '' }, at) => {

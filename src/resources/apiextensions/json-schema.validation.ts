@@ -271,7 +271,7 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
   if (expression === '') errors.push(fieldError.required(`${path}.rule`, 'rule is not specified'));
   else if (message !== '' && text === '') {
     errors.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
-  } else if (hasLines(text)) errors.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
+  } else if (hasLines(text)) errors.push(fieldError.invalid(at, message, 'must not contain line breaks'));
   else if (hasLines(expression) && text === '') {
     errors.push(fieldError.required(at, 'message must be specified if rule contains line breaks'));
   }

@@ -20,22 +20,28 @@ const volumeModes = ['Block', 'Filesystem'];
 
 const unset: ReadonlySet<unknown> = new Set([null, undefined, '', 0]);
 
-/** Validates the PVC template of an ephemeral volume: its metadata may have labels and annotations only. */
+interface TemplateMeta {
+  readonly annotations?: { readonly [key: string]: string };
+  readonly labels?: { readonly [key: string]: string };
+}
+
+/** Validates the metadata of a template of claims, which may have labels and annotations only. */
+export const validateClaimMeta = (metadata: TemplateMeta, path: string): FieldError[] => [
+  ...validateAnnotations(metadata.annotations ?? {}, `${path}.annotations`),
+  ...validateLabels(metadata.labels ?? {}, `${path}.labels`),
+  ...Object.entries(metadata)
+    .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
+    // The reference server spells this one field in its own way.
+    .map(([field]) => fieldError.forbidden(`${path}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
+];
+
+/** Validates the PVC template of an ephemeral volume. */
 export function validateClaimTemplate(
   { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
   path: string,
   names: Names,
 ): FieldError[] {
-  const at = `${path}.metadata`;
-  return [
-    ...validateAnnotations(metadata.annotations ?? {}, `${at}.annotations`),
-    ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
-    ...Object.entries(metadata)
-      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
-      // The reference server spells this one field in its own way.
-      .map(([field]) => fieldError.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
-    ...validateClaimSpec(spec, `${path}.spec`, names),
-  ];
+  return [...validateClaimMeta(metadata, `${path}.metadata`), ...validateClaimSpec(spec, `${path}.spec`, names)];
 }
 
 /** Validates a PVC spec. */

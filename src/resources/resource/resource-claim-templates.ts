@@ -1,8 +1,9 @@
-import { type ApiObject, type FieldError, validateAnnotations, validateLabels } from '../../meta/index.ts';
+import type { ApiObject, FieldError } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { ResourceClaimTemplate as V1alpha3 } from '../../types/resource-v1alpha3.ts';
 import { ResourceClaimTemplate } from '../../types/resource-v1beta1.ts';
 import { ResourceClaimTemplate as V1beta2 } from '../../types/resource-v1beta2.ts';
+import { validateClaimMeta } from '../pod-template/volume-claim-template.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same, unchanged } from '../shared/field-rules.ts';
@@ -54,8 +55,7 @@ function validateTemplate(template: Template, stored: boolean): FieldError[] {
     typeof V1beta2
   >;
   return [
-    ...validateAnnotations(metadata.annotations ?? {}, 'spec.metadata.annotations'),
-    ...validateLabels(metadata.labels ?? {}, 'spec.metadata.labels'),
+    ...validateClaimMeta(metadata, 'spec.metadata'),
     ...validateClaimSpec(spec, 'spec.spec', stored),
   ];
 }

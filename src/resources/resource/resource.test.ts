@@ -105,6 +105,14 @@ describe('device resources', () => {
       ['spec.spec.devices.requests[0]', 'Required', required(oneWay)],
     ],
     [
+      'a template of claims with a name',
+      resourceClaimTemplates,
+      { spec: { metadata: { name: 'n', finalizers: ['a.b/c'], labels: { a: 'b' } }, spec: {} } },
+      // The claims get their names from the pod.
+      ['spec.metadata.finalizers', 'Forbidden', forbidden('cannot be set')],
+      ['spec.metadata.name', 'Forbidden', forbidden('cannot be set')],
+    ],
+    [
       'an invalid device class',
       deviceClasses,
       { spec: { selectors: [{ cel: { expression: '' } }], config: [{ opaque: {} }] } },

@@ -133,7 +133,9 @@ const fieldTermErrors: TermErrors = ({ key = '' }, path) =>
 
 const labelTermErrors: TermErrors = ({ key = '', values = [] }, path) => [
   ...qualifiedName(key).map((why) => fieldError.invalid(`${path}.key`, key, why)),
-  ...values.flatMap((value, i) => labelValue(value).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why))),
+  ...values.flatMap((value, i) =>
+    labelValue(value).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why)),
+  ),
 ];
 
 function operatorErrors({ operator = '', values = [] }: Requirement, path: string): FieldError[] {

@@ -146,7 +146,8 @@ export const qualifiedName: NameRule = (value) => {
   }
   const errors: string[] = [];
   if (slash === 0) errors.push('prefix part must be non-empty');
-  else if (slash > 0) for (const why of check(forms.subdomain, value.slice(0, slash), 'bytes')) errors.push(`prefix part ${why}`);
+  else if (slash > 0)
+    for (const why of check(forms.subdomain, value.slice(0, slash), 'bytes')) errors.push(`prefix part ${why}`);
   const name = value.slice(slash + 1);
   if (name === '') errors.push('name part must be non-empty');
   for (const why of check(forms.qualified, name, 'bytes')) errors.push(`name part ${why}`);

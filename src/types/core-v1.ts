@@ -1351,7 +1351,11 @@ export const PodSpec = struct('core/v1.PodSpec', {
   readinessGates: field(28, list(PodReadinessGate), { listType: 'atomic' }),
   runtimeClassName: field(29, string, { nullable: true }),
   enableServiceLinks: field(30, bool, { nullable: true }),
-  preemptionPolicy: field(31, string, { nullable: true, known: ['PreemptLowerPriority', 'Never'], checkedByKind: true }),
+  preemptionPolicy: field(31, string, {
+    nullable: true,
+    known: ['PreemptLowerPriority', 'Never'],
+    checkedByKind: true,
+  }),
   overhead: field(32, map(quantity)),
   topologySpreadConstraints: field(33, list(TopologySpreadConstraint), {
     listType: 'map',

@@ -71,11 +71,7 @@ const rows: readonly Row[] = [
     ['spec.versions[0].name', 'Invalid', invalid('1', says.label1035)],
     ['spec.version', 'Invalid', invalid('1', says.label1035)],
   ],
-  [
-    'no schema',
-    withVersion({ schema: null }),
-    ['spec.versions[0].schema.openAPIV3Schema', 'Required', missing],
-  ],
+  ['no schema', withVersion({ schema: null }), ['spec.versions[0].schema.openAPIV3Schema', 'Required', missing]],
   [
     'a deprecation warning without deprecated',
     withVersion({ deprecationWarning: '' }),

@@ -2,12 +2,7 @@ import { immutable } from '../../meta/index.ts';
 import { ReplicaSet } from '../../types/apps-v1.ts';
 import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
-import {
-  same,
-  validateCounts,
-  validateWorkload,
-  workloadWarnings,
-} from '../pod-template/workloads.validation.ts';
+import { same, validateCounts, validateWorkload, workloadWarnings } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { podContext } from '../shared/field-rules.ts';

@@ -106,8 +106,9 @@ const own: OwnRules = {
   ],
 };
 
-/** Validates the name of a CSI driver. */
+/** Validates the name of a CSI driver. That it is not empty is another rule. */
 export function validateDriverName(name: string, path: string): FieldError[] {
+  if (name === '') return [];
   const errors = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];
   for (const why of dns1123Subdomain(name.toLowerCase())) errors.push(fieldError.invalid(path, name, why));
   return errors;

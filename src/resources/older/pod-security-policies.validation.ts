@@ -36,7 +36,7 @@ export function validatePolicy(
       pathPrefix === '' ? [fieldError.required(`${at}.pathPrefix`)] : noBacksteps(`${at}.pathPrefix`, pathPrefix),
     ),
     ...eachOf(spec.allowedCSIDrivers, 'spec.allowedCSIDrivers', ({ name = '' }, at) =>
-      name === '' ? [] : validateDriverName(name, `${at}.name`),
+      validateDriverName(name, `${at}.name`),
     ),
     ...validateSysctls(spec),
     ...validateRuntimeClasses(spec.runtimeClass),

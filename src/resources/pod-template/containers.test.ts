@@ -459,7 +459,7 @@ describe('resources', () => {
       [
         'Invalid',
         `${C}.resizePolicy`,
-        "Invalid value: \"RestartContainer\": must be 'NotRequired' when `restartPolicy` is 'Never'",
+        "Invalid value: \"RestartContainer\": must be 'NotRequired' when pod `restartPolicy` is 'Never'",
       ],
     ]);
   });

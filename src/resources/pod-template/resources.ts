@@ -227,7 +227,7 @@ export function validateResizePolicy(
       else if (!supportedValues.includes(value)) errors.push(fieldError.notSupported(path, value, supportedValues));
     }
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
-      const why = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+      const why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
       errors.push(fieldError.invalid(path, restartPolicy, why));
     }
     return errors;

@@ -239,8 +239,11 @@ function validateCsi(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(driver) > MAX_DRIVER) errors.push(fieldError.tooLong(`${path}.driver`, MAX_DRIVER));
-  for (const why of dns1123Subdomain(driver.toLowerCase()))
-    errors.push(fieldError.invalid(`${path}.driver`, driver, why));
+  if (driver !== '') {
+    for (const why of dns1123Subdomain(driver.toLowerCase())) {
+      errors.push(fieldError.invalid(`${path}.driver`, driver, why));
+    }
+  }
   errors.push(...validateSecretRef(ref, `${path}.nodePublishSecretRef`));
   return ref?.name ? [...errors, ...byRule(`${path}.name`, ref.name, dns1123Subdomain)] : errors;
 }

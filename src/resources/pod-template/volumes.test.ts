@@ -141,6 +141,7 @@ describe('volumes', () => {
       { csi: { driver: 'a_b' } },
       ['Invalid', `${V}.csi.driver`, `Invalid value: "a_b": ${wording.subdomain}`],
     ],
+    ['no CSI driver', { csi: {} }, ['Required', `${V}.csi.driver`, 'Required value']],
     [
       'a CSI driver name that is too long',
       { csi: { driver: 'a'.repeat(64) } },

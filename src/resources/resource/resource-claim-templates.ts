@@ -54,8 +54,5 @@ function validateTemplate(template: Template, stored: boolean): FieldError[] {
   const { spec: { metadata = {}, spec = {} } = {} } = templateToV1beta2(template as ApiObject) as unknown as ObjectOf<
     typeof V1beta2
   >;
-  return [
-    ...validateClaimMeta(metadata, 'spec.metadata'),
-    ...validateClaimSpec(spec, 'spec.spec', stored),
-  ];
+  return [...validateClaimMeta(metadata, 'spec.metadata'), ...validateClaimSpec(spec, 'spec.spec', stored)];
 }

@@ -47,7 +47,7 @@ function validateDriver(
   { name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>,
   path: string,
 ): FieldError[] {
-  const errors = name === '' ? [] : validateDriverName(name, `${path}.name`);
+  const errors = validateDriverName(name, `${path}.name`);
   if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
     errors.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }

@@ -37,7 +37,7 @@ export const volumeAttachments = resource({
 
 function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttachmentSpec, names: Names): FieldError[] {
   const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
-  const errors = attacher === '' ? [] : validateDriverName(attacher, 'spec.attacher');
+  const errors = validateDriverName(attacher, 'spec.attacher');
   const at = 'spec.source';
   const why = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
   if (volume === undefined && inline === undefined) errors.push(fieldError.required(at, why));

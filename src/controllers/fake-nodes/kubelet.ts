@@ -173,7 +173,8 @@ function startPods(
     }
     return Number.isFinite(wakeMs) ? { requeueAfterMs: wakeMs } : undefined;
   };
-  const work = queue('fake_kubelet', reconcile, { workers: reports });
+  // A report is one write: those of one namespace may use all workers.
+  const work = queue('fake_kubelet', reconcile, { workers: reports, groupOf: () => '' });
   pods.onChange((pod, old) => {
     const changed = pod ?? old;
     if (changed === undefined || nodeOf(changed) === undefined) return;

@@ -82,7 +82,8 @@ export const fakeScheduler: Controller = {
         const patch = { status: { conditions: [condition] } };
         await ignoringAbsence(client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', patch));
       },
-      { workers: bindings },
+      // A pod takes one write: those of one namespace may use all workers.
+      { workers: bindings, groupOf: () => '' },
     );
     const retry = (delayMs: number) => {
       if (waiting.size > 0) work.addAfter(retryKey, delayMs);

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { CreateCall, ServerObjects } from '../../registry/index.ts';
 import { evictPod } from './pod-eviction.ts';
 
-/** Evicts a running pod that is not ready, under one budget with this status. Resolves with the deleted pods. */
-async function evictUnready(status: { readonly currentHealthy: number; readonly desiredHealthy: number }) {
+/**
+ * Evicts a running pod that is not ready, under one budget with this status, while others select other pods. Resolves with
+ * the deleted pods.
+ */
+async function evictUnready(
+  status: { readonly currentHealthy: number; readonly desiredHealthy: number },
+  others: readonly object[] = [],
+) {
   const metadata = { namespace: 'default', name: 'web', generation: 1 };
   const pod = {
     metadata: { ...metadata, labels: { app: 'web' } },
@@ -17,7 +23,7 @@ async function evictUnready(status: { readonly currentHealthy: number; readonly 
   const deleted: string[] = [];
   const objects = {
     read: async () => pod,
-    list: async () => [budget],
+    list: async () => [...others, budget],
     guaranteedUpdate: async (
       resource: { kind: string },
       _namespace: string,
@@ -42,5 +48,17 @@ describe('evictPod', () => {
       code: 429,
       reason: 'TooManyRequests',
     });
+  });
+
+  it('lets other work run while it looks for the budgets of the pod among many', async () => {
+    const key = (_: unknown, i: number) => ({ key: `k${i}`, operator: 'NotIn', values: ['a'] });
+    const matchExpressions = [...Array.from({ length: 200 }, key), { key: 'app', operator: 'DoesNotExist' }];
+    const others = Array.from({ length: 400 }, () => ({ spec: { selector: { matchExpressions } } }));
+    let turns = 0;
+    const other = setInterval(() => turns++, 0);
+    const deleted = await evictUnready({ currentHealthy: 1, desiredHealthy: 1 }, others);
+    clearInterval(other);
+    expect(deleted).toEqual(['web']);
+    expect(turns).toBeGreaterThan(0);
   });
 });

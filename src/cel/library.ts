@@ -43,7 +43,10 @@ export interface Overload {
   readonly readsLists?: boolean;
   /** The call in steps, for functions that may run longer than one step. */
   readonly steps?: (...args: Value[]) => Steps<Value>;
-  /** Returns the cost of a call in cost units; 1 by default. The result of a failed call is null. */
+  /**
+   * Returns the cost of a call in cost units; 1 by default. The result of a failed call is null. A function with one
+   * parameter does not depend on the result, and runs once for each call.
+   */
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** Estimates the cost of a call beyond that of its arguments; 1 by default. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;

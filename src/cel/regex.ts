@@ -38,7 +38,7 @@ export interface Regex {
   readonly programSize: number;
   /** The memory of the states that matching has computed, in bytes. */
   readonly stateBytes: () => number;
-  /** Whether a text is compared with all instructions in a millisecond. Others are compared in steps. */
+  /** Whether a text takes less than about a millisecond to match. Others are matched in steps. */
   readonly isShort: (text: string) => boolean;
   /** Whether a part of the text matches. In steps for long texts. @throws CelError for a text that takes too long */
   readonly test: (text: string) => boolean;
@@ -99,7 +99,7 @@ export function keptRegexes(): {
   return { patterns: cache.size, instructions: cachedInstructions, stateBytes };
 }
 
-/** Whether a pattern need not be compiled. */
+/** Whether the cache has the compiled pattern. */
 export const isCompiled = (pattern: string): boolean => cache.has(pattern);
 
 const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;

@@ -147,7 +147,7 @@ function operand(operation: JsonObject): Json {
   return value;
 }
 
-/** The longest pointer (characters), and the most tokens of one. */
+/** The maximum length of a pointer (characters), and its maximum number of tokens. */
 const maxPointerLength = 65_536;
 const maxTokens = 32 * MAX_DEPTH;
 

@@ -49,7 +49,7 @@ export function entryElement(keys: readonly ListKey[], entry: Json): PathElement
   return `${text}}`;
 }
 
-/** The longest text of the keys of an entry: thousands of keys are sorted and written in one step. */
+/** The maximum length of the keys of an entry (characters), which are sorted and written in one step. */
 const maxKeysLength = 65_536;
 
 /** The canonical form of a path element; undefined when the text is not one. */

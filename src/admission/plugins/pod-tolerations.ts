@@ -1,4 +1,4 @@
-import { annotationOf, isJsonObject, type Json, MAX_DEPTH, textNestsDeeper } from '../../meta/index.ts';
+import { annotationOf, isJsonObject, readJsonText } from '../../meta/index.ts';
 import { qosClass } from '../../rules/index.ts';
 import { Namespace, Pod, type Toleration } from '../../types/core-v1.ts';
 import { misconfigured, on, typedRequest } from '../request.ts';
@@ -57,15 +57,9 @@ const fields = { key: 'string', operator: 'string', value: 'string', effect: 'st
 /** Parses the tolerations of an annotation (JSON). @throws StatusError 500 when they are invalid */
 function readTolerations(text: string): Toleration[] {
   if (text === '') return [];
-  let list: Json;
-  try {
-    if (textNestsDeeper(text, MAX_DEPTH)) throw new SyntaxError('exceeded max depth');
-    list = JSON.parse(text) as Json;
-  } catch (error) {
-    throw misconfigured(`the tolerations of the namespace cannot be read: ${String(error)}`);
-  }
+  const list = readJsonText(text);
   if (!Array.isArray(list) || !list.every(isJsonObject)) {
-    throw misconfigured('the tolerations of the namespace cannot be read: they must be a list of objects');
+    throw misconfigured('the tolerations of the namespace cannot be read: they must be a JSON list of objects');
   }
   return list.map(
     (one): Toleration =>

@@ -260,7 +260,7 @@ class Compiler {
       : computed(runnable);
   }
 
-  /** Values that may have parts are compared in steps. */
+  /** Compares values that may have parts in steps. */
   #equality(isEqual: boolean, overload: Overload | undefined, args: readonly Expr[], operands: readonly Runnable[]) {
     const [left, right] = operands as [Runnable, Runnable];
     const isScalar = args.some(({ id }) => scalars.has(this.#checked.typeOf[id]?.kind ?? 'dyn'));

@@ -22,8 +22,8 @@ import { isStepDone, work } from './work.ts';
 /** The deepest nesting of values that are compared. */
 const MAX_DEPTH = 500;
 
-/** So many characters of texts, or bytes, are compared in about the time of another visited value. */
-const compared = 512;
+/** The number of characters or bytes that are compared in about the time of one visited value. */
+const comparedPerVisit = 512;
 
 /**
  * Whether two values are equal: numbers of different types when they are the same number, lists and maps by their
@@ -32,7 +32,7 @@ const compared = 512;
  */
 export const valuesEqual = (a: Value, b: Value): boolean => leavesEqual(a, b) ?? atOnce(containersEqual(a, b, 0));
 
-/** The same in steps: values may share parts, so that they are far larger than what they consist of. */
+/** The same in steps: values that share parts take longer to compare than their size in memory suggests. */
 export function* valuesEqualInSteps(a: Value, b: Value): Steps<boolean> {
   return leavesEqual(a, b) ?? (yield* containersEqual(a, b, 0));
 }
@@ -58,7 +58,7 @@ function leavesEqual(a: Value, b: Value): boolean | undefined {
   work.done++;
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length !== b.length) return false;
-    work.done += Math.floor(a.length / compared);
+    work.done += Math.floor(a.length / comparedPerVisit);
     return a === b;
   }
   if (a === b && (a === null || typeof a !== 'object')) return true;
@@ -85,11 +85,11 @@ const isContainer = (value: object): boolean =>
   value instanceof OptionalValue;
 
 function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
-  work.done += Math.floor(a.length / compared);
+  work.done += Math.floor(a.length / comparedPerVisit);
   return Buffer.compare(a, b) === 0;
 }
 
-/** Ends its step when enough has been visited. */
+/** Compares two containers. Ends a step when its work is done. */
 function containersEqual(a: Value, b: Value, depth: number): Steps<boolean> {
   if (depth >= MAX_DEPTH) throw new CelError('the values are nested too deeply to be compared');
   if (a instanceof ListValue && b instanceof ListValue) return listsEqual(a, b, depth + 1);
@@ -123,24 +123,23 @@ function* listsEqual(a: ListValue, b: ListValue, depth: number): Steps<boolean> 
   return true;
 }
 
+/** Compares two lists of the same size by the keys of their elements. */
 function* associativeListsEqual(
   a: ListValue,
   b: ListValue,
   keyOf: (element: Value) => string,
   depth: number,
 ): Steps<boolean> {
-  // Most lists that are equal are so in their order.
-  if (a.size === b.size) {
-    let same = 0;
-    while (same < a.size) {
-      if (isStepDone()) yield;
-      const [left, right] = [a.get(same), b.get(same)];
-      if (keyOf(left) !== keyOf(right)) break;
-      if (!(leavesEqual(left, right) ?? (yield* containersEqual(left, right, depth)))) break;
-      same++;
-    }
-    if (same === a.size) return true;
+  // Most equal lists have the same order.
+  let same = 0;
+  while (same < a.size) {
+    if (isStepDone()) yield;
+    const [left, right] = [a.get(same), b.get(same)];
+    if (keyOf(left) !== keyOf(right)) break;
+    if (!(leavesEqual(left, right) ?? (yield* containersEqual(left, right, depth)))) break;
+    same++;
   }
+  if (same === a.size) return true;
   const elements = new Map<string, Value>();
   for (let i = 0; i < a.size; i++) {
     work.done++;

@@ -74,7 +74,7 @@ export function equality(isEqual: boolean, overload: Overload | undefined, left:
   });
 }
 
-/** The same for values one of which is a scalar. */
+/** The same operators when one of the operands is a scalar. */
 export function scalarEquality(isEqual: boolean, overload: Overload | undefined, left: Step, right: Step): Step {
   return (frame) => {
     const a = left(frame);

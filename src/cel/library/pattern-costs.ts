@@ -9,12 +9,12 @@ import { compileRegex, isCompiled, type Regex, sizeOfPattern } from '../regex.ts
 import type { Value } from '../values.ts';
 import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
 
-/** So many characters times instructions of a short text are compared in about the time of a visited value. */
+/** How many comparisons of a character with an instruction take about as long as one visited value. */
 const comparedPerVisit = 8;
-/** The work of compiling an instruction: it takes as long as ten visited values. */
+/** The work of compiling an instruction, in visited values. */
 const instructionWork = 10;
 
-/** The regular expression of a pattern that is only known at run time. Patterns that are large end the step. */
+/** Compiles a pattern that is known only at run time, and counts the work: a large pattern ends the step. */
 export function regexOf(pattern: string): Regex {
   if (!isCompiled(pattern)) work.done += instructionWork * sizeOfPattern(pattern);
   return compileRegex(pattern);

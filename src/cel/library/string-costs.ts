@@ -100,16 +100,16 @@ export const searchCosts: Costs = {
   },
 };
 
-/** So many characters are read in about the time of another leaf. */
-const readWithLeaf = 512;
+/** The number of characters that are read in about the time of one leaf. */
+const charactersPerLeaf = 512;
 
-/** What looking at all leaves of a value costs: infinitely much for more than a list may have. */
+/** The cost of reading all leaves of a value; infinite for more leaves than a list may have elements. */
 function traversalCost(value: Value, visited = { leaves: 0 }): number {
   if (++visited.leaves > maxListSize) return Number.POSITIVE_INFINITY;
   if (typeof value === 'string') {
-    // Fewer than ten bytes.
+    // Fewer than ten bytes cost nothing.
     if (value.length <= 3) return 0;
-    visited.leaves += Math.floor(value.length / readWithLeaf);
+    visited.leaves += Math.floor(value.length / charactersPerLeaf);
     return Math.floor(Buffer.byteLength(value) * stringFactor);
   }
   if (value instanceof Uint8Array) return Math.floor(value.length * stringFactor);

@@ -37,8 +37,8 @@ export interface WorkQueueOptions {
   /** The maximum delay after failures of a key (ms); 1,000,000 by default. */
   readonly lastBackoffMs?: number;
   /**
-   * The group of a key, such as its namespace: groups take turns, and the keys of one use at most as many workers at a time
-   * as remain free for others. Empty: the key may use all workers, which is so for all keys by default.
+   * Returns the group of a key, such as its namespace. Groups take turns, and one uses at most as many workers as remain free
+   * for others. The keys of the empty group, the default, may use all workers.
    */
   readonly groupOf?: (key: string) => string;
   /** The clock of delays; the system clock by default. */

@@ -173,7 +173,7 @@ function startPods(
     }
     return Number.isFinite(wakeMs) ? { requeueAfterMs: wakeMs } : undefined;
   };
-  // A report is one write: those of one namespace may use all workers.
+  // A report is one write, so the pods of one namespace may use all workers.
   const work = queue('fake_kubelet', reconcile, { workers: reports, groupOf: () => '' });
   pods.onChange((pod, old) => {
     const changed = pod ?? old;

@@ -82,7 +82,7 @@ export const fakeScheduler: Controller = {
         const patch = { status: { conditions: [condition] } };
         await ignoringAbsence(client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', patch));
       },
-      // A pod takes one write: those of one namespace may use all workers.
+      // A pod takes one write, so the pods of one namespace may use all workers.
       { workers: bindings, groupOf: () => '' },
     );
     const retry = (delayMs: number) => {

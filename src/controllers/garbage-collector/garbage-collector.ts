@@ -18,7 +18,7 @@ export const garbageCollector: Controller = {
   eventSource: 'garbage-collector-controller',
   start({ client, names, clock, metadata: feed, events, queue }) {
     const operations = new Operations(client, names, () => feed.served);
-    // Owners that nobody has seen are in the namespace of the object that names them.
+    // An owner that has not been observed counts to the namespace of the object that names it.
     const groupOf = (uid: string) => graph.get(uid)?.identity.namespace ?? '';
     const deletions = queue('garbage_collector_attempt_to_delete', (uid) => collector.attemptToDelete(uid), {
       workers,

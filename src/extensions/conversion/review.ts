@@ -41,7 +41,7 @@ export function writeReview({ version, uid, desired, objects }: Review, names: N
   return encodeText(stringifyJson({ kind: 'ConversionReview', apiVersion, request, response: noResponse }));
 }
 
-/** The most entries and fields of an answer: one for ten bytes of the largest. */
+/** The maximum number of items and fields of a response: one for ten bytes of the largest. */
 const maxAnswerMembers = 800_000;
 
 /** Levels of nesting around an object in a review. */

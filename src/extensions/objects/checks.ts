@@ -6,9 +6,9 @@ export const maxChecks = 4_000_000;
 export const maxExplained = 500_000;
 /** A text counts as one more value for each of this many characters. */
 const charactersPerCheck = 64;
-/** So many characters times instructions of a pattern count as one. */
+/** How many comparisons of a character with an instruction of a pattern count as one check. */
 const instructionsPerCheck = 400;
-/** A step of the comparison with a pattern, which computes its states, counts as so many. */
+/** The checks that a step of matching a pattern counts as: it computes the states of the pattern. */
 const checksPerStep = 512;
 
 class TooManyChecks extends Error {}
@@ -36,12 +36,12 @@ export class Checks {
     if (length >= charactersPerCheck) this.count(length / charactersPerCheck);
   }
 
-  /** Counts the comparison of characters with the instructions of a pattern, at once. */
+  /** Counts comparisons of characters with the instructions of a pattern. */
   countInstructions(compared: number): void {
     if (compared >= 10 * instructionsPerCheck) this.count(compared / instructionsPerCheck);
   }
 
-  /** Counts a step of the comparison of a text with a pattern. */
+  /** Counts a step of matching a text against a pattern. */
   countStep(): void {
     this.count(checksPerStep);
   }

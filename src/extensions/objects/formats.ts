@@ -121,7 +121,7 @@ const address = `(?:${atom}(?:\\.${atom})*|${quoted})@(?:${atom}(?:\\.${atom})*|
 const plainAddress = new RegExp(`^[ \\t]*${address}[ \\t]*$`, 'u');
 const namedAddress = new RegExp(`^(?:${atom.slice(0, -1)}|[ \\t.]|${quoted})*<[ \\t]*${address}[ \\t]*>[ \\t]*$`, 'u');
 
-/** The longest address: each character is compared with many classes of characters. */
+/** The maximum length of an address: each character is compared with many character classes. */
 const maxAddressLength = 65_536;
 
 /** An address of RFC 5322, alone or behind a name: `Ann <ann@example.com>`. */

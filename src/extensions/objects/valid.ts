@@ -18,9 +18,9 @@ import {
   type ValueSchema,
 } from './value-schema.ts';
 
-/** Texts below this length are compared with any pattern in no time. */
+/** Shorter texts match any pattern quickly. */
 const shortText = 4;
-/** Texts from this length on are compared in steps. */
+/** Texts of this length and more are matched in steps. */
 const longText = 4_096;
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */

@@ -52,9 +52,9 @@ export interface Enumeration {
 
 export interface Pattern {
   readonly source: string;
-  /** The number of instructions that each character may be compared with. */
+  /** The maximum number of instructions that a character is compared with. */
   readonly size: () => number;
-  /** Whether a text must be compared in steps. */
+  /** Whether a text must be matched in steps. */
   readonly isLong: (text: string) => boolean;
   readonly matches: (text: string) => boolean;
   readonly matchesInSteps: (text: string) => Steps<boolean>;

@@ -158,7 +158,7 @@ function pump(
   sink.on('drain', drained);
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
-  // Behind other responses of its connection, what a response makes would wait in memory.
+  // The body of a pipelined response waits for the responses before it: its chunks would fill the memory.
   if ('chunkedEncoding' in sink && sink.socket === null) {
     sink.once('socket', () => {
       if (!over) next();

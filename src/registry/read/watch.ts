@@ -65,7 +65,7 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
     }),
     resource.format,
   );
-  // A negative time is over at once.
+  // A watch with a negative timeout ends at once.
   const length =
     seconds !== 0 ? Math.max(seconds, 0) : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);

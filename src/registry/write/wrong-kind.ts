@@ -1,4 +1,4 @@
-/** Why a body of another kind than that of its target cannot be decoded. */
+/** Errors for bodies whose kind is not that of their target. */
 import { formatGroupVersion, parseGroupVersion, quote, type StatusError, statusError } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
 
@@ -48,7 +48,7 @@ export function unknownKind({ kind, apiVersion }: ObjectType, of: Scheme): Statu
   return statusError.badRequest(`no kind ${what} is registered for version ${version} in scheme ${scheme}`);
 }
 
-/** The kind is known, but is not `internalName`; or it is not known where objects of `group` are decoded. */
+/** The error for a body that is not an `internalName`: its kind is unknown to the scheme of `group`, or it cannot be converted. */
 export function wrongKind(
   body: ObjectType,
   group: string,

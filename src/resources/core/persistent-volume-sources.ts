@@ -106,7 +106,7 @@ const own: OwnRules = {
   ],
 };
 
-/** Validates the name of a CSI driver. That it is not empty is another rule. */
+/** Validates the name of a CSI driver, unless it is empty. */
 export function validateDriverName(name: string, path: string): FieldError[] {
   if (name === '') return [];
   const errors = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];

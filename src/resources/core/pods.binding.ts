@@ -24,7 +24,7 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
   await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
     const notMeant = checkMeant(metadata, pod.metadata);
     if (notMeant !== undefined) {
-      // The storage layer of the reference server reports it, with the key in its etcd.
+      // In the reference server, the storage layer reports the error, with the key in etcd.
       const where = `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0`;
       throw statusError.conflict({ group: '', resource: 'pods' }, name, `${where}, AdditionalErrorMsg: ${notMeant}`);
     }

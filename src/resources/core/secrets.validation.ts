@@ -4,7 +4,7 @@ import { textNestsDeeper } from '../../meta/index.ts';
 import { pemBlocks } from '../../pki/index.ts';
 
 const END = 'unexpected end of JSON input';
-/** The nesting that Go's `encoding/json` reads at most. */
+/** The maximum nesting that Go's `encoding/json` reads. */
 const maxNesting = 10_000;
 
 /** The reason why a text is not a JSON object, in the words of Go's `encoding/json`; undefined when it is one. */

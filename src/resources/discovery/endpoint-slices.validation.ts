@@ -57,7 +57,7 @@ function validateEndpoint(endpoint: Endpoint, type: string | undefined, path: st
   return hints === undefined ? errors : [...errors, ...validateHints(hints, `${path}.hints`)];
 }
 
-/** Validates an IP; `wrong` says that it is not of the type of the slice, which is an error of the list. */
+/** Validates an IP. `wrong` says why it does not fit the type of the slice, which is an error of the list. */
 function validateAddress(address: string, path: string, wrong: string | undefined): FieldError[] {
   const errors = validateIp(path, address);
   if (errors.length > 0) return errors;

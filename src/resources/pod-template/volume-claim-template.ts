@@ -92,7 +92,7 @@ function validateSources(spec: PersistentVolumeClaimSpec, path: string): FieldEr
   return [...errors, ...validateSameSource(spec, path)];
 }
 
-/** Requires that `dataSource`, where it is set, says the same as `dataSourceRef`. */
+/** Requires `dataSource` and `dataSourceRef` to be the same when both are set. */
 export function validateSameSource(
   { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
   path: string,

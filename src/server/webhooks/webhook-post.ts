@@ -33,7 +33,7 @@ function failureText(error: unknown, url: URL): string {
   return dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
 }
 
-/** Longer error responses are not read as a status. */
+/** Maximum size of an error response that is read as a Status, in bytes. */
 const maxStatusBytes = 65_536;
 /** Maximum size of the excerpt of an error response in bytes. */
 const maxExcerptBytes = 2_048;

@@ -171,6 +171,40 @@ describe('HTTP/1.1', () => {
     expect((await received(socket)).split('HTTP/1.1 200 OK')).toHaveLength(50 * 21 + 2);
   });
 
+  it('makes no more of a response that is not read when other requests arrive behind it', async () => {
+    let arrived = 0;
+    let made = 0;
+    const chunk = 'x'.repeat(128 * 1024) as ByteString;
+    const next = () => {
+      made++;
+      return Promise.resolve({ done: false as const, value: chunk });
+    };
+    const endless = { [Symbol.asyncIterator]: () => ({ next }) };
+    const { port } = await start(async () => {
+      arrived++;
+      return { status: 200, headers: text, body: endless };
+    });
+    const one = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const socket = await raw(port, one);
+    socket.pause();
+    let before = -1;
+    // Until the buffers of the connection are full.
+    await expect
+      .poll(
+        () => {
+          const isStill = made > 0 && made === before;
+          before = made;
+          return isStill;
+        },
+        { interval: 200 },
+      )
+      .toBe(true);
+    socket.write(one.repeat(90));
+    await expect.poll(() => arrived).toBe(91);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(made).toBe(before);
+  });
+
   it.each([8 * 1024, 4 * 1024])(
     'sends all responses of %i bytes to requests that come one by one, unread',
     async (size) => {

@@ -155,7 +155,12 @@ function pump(
   const write = writerOf(sink, () => {
     if (waiting) drained();
   });
-  sink.on('drain', drained);
+  sink.on('drain', () => {
+    // Node also says so when another response on a pipelined connection begins.
+    const full = 'chunkedEncoding' in sink && sink.socket?.writableNeedDrain === true ? sink.socket : undefined;
+    if (full === undefined) drained();
+    else full.once('drain', drained);
+  });
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
   // The body of a pipelined response waits for the responses before it: its chunks would fill the memory.

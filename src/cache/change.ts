@@ -50,21 +50,26 @@ export class Change {
 
   #add(): WatchEvent {
     if (this.#added !== undefined) return this.#added;
-    const event = new ObjectEvent('ADDED', this.revision, this.current!);
+    const event = new ObjectEvent('ADDED', this.revision, this.current!, this.#shared);
     if (this.#shared) this.#added = event;
     return event;
   }
 
   #modify(): WatchEvent {
     if (this.#modified !== undefined) return this.#modified;
-    const event = new ObjectEvent('MODIFIED', this.revision, this.current!);
+    const event = new ObjectEvent('MODIFIED', this.revision, this.current!, this.#shared);
     if (this.#shared) this.#modified = event;
     return event;
   }
 
   #remove(): WatchEvent {
     if (this.#deleted !== undefined) return this.#deleted;
-    const event = new ObjectEvent('DELETED', this.revision, this.#describeDeleted(this.previous!, this.revision));
+    const event = new ObjectEvent(
+      'DELETED',
+      this.revision,
+      this.#describeDeleted(this.previous!, this.revision),
+      this.#shared,
+    );
     if (this.#shared) this.#deleted = event;
     return event;
   }
@@ -82,29 +87,36 @@ class ObjectEvent implements WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly revision: number;
   readonly object: CachedObject;
+  readonly #shared: boolean;
   #frame: ByteString | undefined;
 
-  constructor(type: ObjectEvent['type'], revision: number, object: CachedObject) {
+  constructor(type: ObjectEvent['type'], revision: number, object: CachedObject, shared: boolean) {
     this.type = type;
     this.revision = revision;
     this.object = object;
+    this.#shared = shared;
   }
 
-  /** A concatenated string, which the engine flattens in place on the first read. */
+  /**
+   * A concatenated string, which the engine flattens in place on the first read. An event of one watch does not keep it:
+   * thousands of slow watches would each hold a copy of the objects that they have sent.
+   */
   get frame(): ByteString {
-    this.#frame ??= `{"type":"${this.type}","object":${this.object.bytes}}\n` as ByteString;
-    return this.#frame;
+    if (this.#frame !== undefined) return this.#frame;
+    const frame = `{"type":"${this.type}","object":${this.object.bytes}}\n` as ByteString;
+    if (this.#shared) this.#frame = frame;
+    return frame;
   }
 }
 
-/** The synthetic event for an object that exists when a watch begins. */
+/** The event of one watch for an object that exists when it begins. */
 export function addedEvent(object: CachedObject): WatchEvent {
   return objectEvent('ADDED', object);
 }
 
-/** An event for an object, at its revision. */
+/** An event of one watch for an object, at its revision. */
 export function objectEvent(type: ObjectEvent['type'], object: CachedObject): WatchEvent {
-  return new ObjectEvent(type, object.revision, object);
+  return new ObjectEvent(type, object.revision, object, false);
 }
 
 /** A bookmark: every change up to `revision` has been delivered. */

@@ -182,7 +182,7 @@ export interface WatchEvent {
   readonly revision: number;
   /** Undefined for a bookmark. */
   readonly object: CachedObject | undefined;
-  /** `{"type":…,"object":…}` and a line feed, encoded on first use; empty for a bookmark, which needs the kind. */
+  /** `{"type":…,"object":…}` and a line feed, encoded once if the event is shared; empty for a bookmark, which needs the kind. */
   readonly frame: ByteString;
 }
 

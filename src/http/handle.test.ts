@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonObject, StatusError } from '../meta/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
 import { type Fixture, makeFixture, requestOf, usedOf } from './testing/fixture.ts';
+import type { Chunk } from './types.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -431,5 +433,32 @@ describe('Audit-Id', () => {
     expect(await idOf(configMaps, { 'audit-id': 'x'.repeat(256) })).toBe('x'.repeat(256));
     for (const bad of ['', 'x'.repeat(257), 'ü', 'a\tb'])
       expect(await idOf(configMaps, { 'audit-id': bad })).toMatch(uuid);
+  });
+});
+
+describe('a response that the client is slow to read', () => {
+  it.each([
+    ['fails after a minute', 60_000, true, /takes too long to read/],
+    ['has a second more for each 512 KiB that have been read', 59_000, true, 'sent'],
+    ['goes on within the process, whose clock may be set', 600_000, false, 'sent'],
+  ])('%s', async (_, elapsedMs, isRemote, outcome) => {
+    const clock = drivenClock();
+    const slow = await makeFixture({ clock });
+    const path = '/api/v1/namespaces/default/configmaps';
+    for (const name of ['a', 'b']) {
+      await slow.send('POST', path, { body: { metadata: { name }, data: { text: 'x'.repeat(600_000) } } });
+    }
+    const { body } = await slow.handler({ ...requestOf('GET', path), ...(isRemote ? { whenOver: () => {} } : {}) });
+    const chunks = (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]();
+    const first = await chunks.next();
+    expect(first.value.length).toBeGreaterThan(512 * 1024);
+    clock.advance(elapsedMs + 1_500);
+    const next = chunks.next().then(
+      () => 'sent',
+      ({ message }) => message,
+    );
+    expect(await next).toEqual(outcome instanceof RegExp ? expect.stringMatching(outcome) : outcome);
+    expect(usedOf(slow.inFlight)).toMatchObject({ unread: outcome === 'sent' ? expect.any(Number) : 0 });
+    await slow.close();
   });
 });

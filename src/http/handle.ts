@@ -1,6 +1,16 @@
 /** The path of a request: it arrives, is served or fails, is answered, and ends. */
 import type { Attributes, Decision } from '../auth/index.ts';
-import { accessDenied, Stage, Stages, scheduler, shorten, statusError, type User } from '../meta/index.ts';
+import {
+  accessDenied,
+  type Clock,
+  readTimeMs,
+  Stage,
+  Stages,
+  scheduler,
+  shorten,
+  statusError,
+  type User,
+} from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, Exchange, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
@@ -218,6 +228,7 @@ type Respond = (exchange: Exchange, answer: ApiResponse) => ApiResponse;
 
 /** The response with the headers of every response. Concludes the request once the client has read it or has disconnected. */
 function createRespond(options: HandlerOptions): Respond {
+  const { clock } = options;
   const conclude = createConclude(options);
   const uidHeader = options.names.flowControlHeader.toLowerCase();
   const schemaHeader = `${uidHeader}flowschema-uid`;
@@ -248,7 +259,7 @@ function createRespond(options: HandlerOptions): Respond {
     let { body } = response;
     if (isStreamed(body)) {
       if (!isHead || headers['content-length'] === undefined) {
-        return tracked(exchange, { ...response, headers, turns }, body[Symbol.asyncIterator](), conclude);
+        return tracked(exchange, { ...response, headers, turns }, body[Symbol.asyncIterator](), clock, conclude);
       }
       body = emptyBody;
     }
@@ -257,7 +268,7 @@ function createRespond(options: HandlerOptions): Respond {
     else if (length > maxWholeBytes && !isHead) {
       headers['content-length'] = String(length);
       const slices = pieces(body, scheduler.turns(user?.name ?? request.peer.address));
-      return tracked(exchange, { ...response, headers, turns }, slices, conclude);
+      return tracked(exchange, { ...response, headers, turns }, slices, clock, conclude);
     } else request.whenOver(() => conclude(exchange, status, length, undefined));
     if (!isHead) return { ...response, headers, turns };
     headers['content-length'] ??= String(length);
@@ -270,11 +281,15 @@ function tracked(
   exchange: Exchange,
   response: ApiResponse,
   body: AsyncIterator<Chunk>,
+  clock: Clock,
   conclude: Conclude,
 ): ApiResponse {
   const { request, call } = exchange;
+  const begun = clock.monotonic();
+  const isPaced = request.whenOver !== undefined && !exchange.longRunning && response.waits !== true;
+  const isLate = (size: number) => isPaced && clock.monotonic() - begun > readTimeMs(size);
   const onEnd = (size: number, error: unknown) => conclude(exchange, response.status, size, error);
-  const trackedBody = new TrackedBody(body, response.counted ? undefined : call?.reservation, onEnd);
+  const trackedBody = new TrackedBody(body, response.counted ? undefined : call?.reservation, isLate, onEnd);
   request.whenOver?.(() => void trackedBody.return().catch(() => {}));
   return { ...response, body: trackedBody };
 }

@@ -189,10 +189,12 @@ const servers: { readonly [verb: string]: Serve } = {
     if (opening !== undefined && opening.status !== 101) return opening;
     if (info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
+    const isRemote = request.whenOver !== undefined;
     const stream = await verbs.registry.watch(target, {
       ...pickParameters(info.query, watchNames),
       ...info.selectors,
       turns: call.turns,
+      isRemote,
     });
     const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
@@ -208,7 +210,7 @@ const servers: { readonly [verb: string]: Serve } = {
       separate,
       series: series.watch,
       turns: call.turns,
-      unread: request.whenOver === undefined ? undefined : call.reservation,
+      unread: isRemote ? call.reservation : undefined,
       log,
     });
     if (opening === undefined) return { status: 200, headers: form.headers, body, counted: true };

@@ -104,6 +104,7 @@ export {
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
 export type { Random } from './random.ts';
+export { readTimeMs } from './read-time.ts';
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export {

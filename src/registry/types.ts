@@ -46,6 +46,8 @@ export interface ReadOptions extends Selectors {
 export interface WatchOptions extends ReadOptions {
   readonly allowWatchBookmarks?: string;
   readonly sendInitialEvents?: string;
+  /** The client may be slow: initial events for which it takes longer than {@link readTimeMs} end in a 410. */
+  readonly isRemote?: boolean;
 }
 
 /** A page of a collection, its objects in the storage version. */

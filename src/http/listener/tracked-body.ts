@@ -11,6 +11,7 @@ export const minCountedBytes = 16 * 1024;
 export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #inner: AsyncIterator<Chunk>;
   readonly #reservation: Reservation | undefined;
+  readonly #isLate: (size: number) => boolean;
   readonly #onEnd: (size: number, error: unknown) => void;
   readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk> | Promise<IteratorResult<Chunk>>;
   readonly #fail: (error: unknown) => never;
@@ -19,14 +20,19 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   #over = false;
   #stopWaiting: (() => void) | undefined;
 
-  /** Calls `onEnd` with the number of requested bytes, and with the error if the body failed. */
+  /**
+   * The body fails once `isLate` says that so many bytes took too long. Calls `onEnd` with the number of requested bytes,
+   * and with the error if the body failed.
+   */
   constructor(
     inner: AsyncIterator<Chunk>,
     reservation: Reservation | undefined,
+    isLate: (size: number) => boolean,
     onEnd: (size: number, error: unknown) => void,
   ) {
     this.#inner = inner;
     this.#reservation = reservation;
+    this.#isLate = isLate;
     this.#onEnd = onEnd;
     this.#take = (result) => {
       if (this.#over) return done;
@@ -46,6 +52,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
 
   next(takeBuffer?: TakeBuffer): Promise<IteratorResult<Chunk>> {
     this.#releaseChunk();
+    if (this.#isLate(this.#size)) return Promise.reject(tooSlow).catch(this.#fail);
     return this.#inner.next(takeBuffer).then(this.#take, this.#fail);
   }
 
@@ -89,5 +96,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     this.#onEnd(this.#size, error);
   }
 }
+
+const tooSlow = new Error('the client takes too long to read the response');
 
 const done = { done: true, value: undefined } as const;

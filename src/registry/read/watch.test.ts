@@ -219,6 +219,25 @@ describe('streaming list', () => {
     expect((await watch(made, { ...options, resourceVersion: '0' })).seen.at(-1)).toBe('END');
   });
 
+  it.each([
+    ['ends with a 410 when a remote client is slow to read the initial events', true, 65_000, 410],
+    ['waits for a remote client that reads the initial events within a minute', true, 59_000, 'events'],
+    ['waits for a client within the process, whose clock may be set', false, 600_000, 'events'],
+  ])('%s', async (_, isRemote, elapsedMs, outcome) => {
+    const made = bench();
+    await Promise.all(Array.from({ length: 500 }, (_, i) => made.create('configmaps', note(`w${i}`))));
+    const stream = await made.registry.watch(made.target('configmaps'), { isRemote });
+    const events = stream[Symbol.asyncIterator]();
+    expect((await events.next()).done).toBe(false);
+    made.clock.advance(elapsedMs);
+    const next = events.next().then(
+      () => 'events',
+      ({ code }) => code,
+    );
+    expect(await next).toBe(outcome);
+    stream.close();
+  });
+
   it('sends no initial events for false', async () => {
     const made = bench(streaming);
     await made.create('configmaps', note('a'));

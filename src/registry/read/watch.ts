@@ -1,5 +1,5 @@
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription, type WatchEvent } from '../../cache/index.ts';
-import { serverTurns, type Turns } from '../../meta/index.ts';
+import { readTimeMs, serverTurns, statusError, type Turns } from '../../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
 import type { ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
@@ -46,8 +46,12 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   if (cache.revision < Math.max(minimum, 1)) await waitForRevision(resource, minimum);
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
+  const { clock } = registry;
+  const begun = clock.monotonic();
+  const isLate = (bytes: number) => options.isRemote === true && clock.monotonic() - begun > readTimeMs(bytes);
   const stream = new Stream(
     initialObjects[Symbol.iterator](),
+    isLate,
     selection,
     turns,
     initial === true && bookmarks ? cache.revision : undefined,
@@ -72,7 +76,7 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   const end = () => stream.end();
   // The last bookmark has the revision of the store, or that of the cache when the store fails.
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
-  stream.stopTimer = registry.clock.after(timeoutMs, over);
+  stream.stopTimer = clock.after(timeoutMs, over);
   if (resource.format.custom?.webhook === undefined) return stream;
   return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
 }
@@ -82,6 +86,10 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   /** Stops the timer that ends it. */
   stopTimer: (() => void) | undefined;
   readonly #initial: Iterator<CachedObject>;
+  /** Whether the client takes too long for so many bytes of objects. */
+  readonly #isLate: (bytes: number) => boolean;
+  /** The size of the objects that the initial events were selected from. */
+  #initialBytes = 0;
   readonly #selection: Selection;
   readonly #turns: Turns;
   #initialEnd: number | undefined;
@@ -97,6 +105,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   constructor(
     initial: Iterator<CachedObject>,
+    isLate: (bytes: number) => boolean,
     selection: Selection,
     turns: Turns,
     initialEnd: number | undefined,
@@ -105,6 +114,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     format: ObjectFormat,
   ) {
     this.#initial = initial;
+    this.#isLate = isLate;
     this.#selection = selection;
     this.#turns = turns;
     this.#initialEnd = initialEnd;
@@ -163,6 +173,10 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   /** The next initial events, with the bookmark after the last one. Empty when no object of the turn matches. */
   #take(): StreamEvent[] {
+    if (this.#isLate(this.#initialBytes)) {
+      this.close();
+      throw statusError.expired('the client takes too long to read the initial events');
+    }
     const events: StreamEvent[] = [];
     const { matches } = this.#selection;
     const every = strideOf(this.#selection);
@@ -180,6 +194,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
         this.close();
         throw unreadable(value);
       }
+      this.#initialBytes += value.bytes.length;
       if (matches?.(value) !== false) events.push(addedEvent(value));
     }
     return events;

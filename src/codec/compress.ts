@@ -46,10 +46,10 @@ export async function compressBody(body: Body, owner: string): Promise<{ body: B
   return { body: zipped(continued(head, source), owner), encoding: 'gzip' };
 }
 
-/** The buffered chunks, then the rest of the source, which is closed when the consumer stops early. */
-async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | undefined): AsyncGenerator<Chunk> {
+/** Takes the buffered chunks, then the rest of the source, which is closed when the consumer stops early. */
+async function* continued(head: Chunk[], rest: AsyncIterator<Chunk> | undefined): AsyncGenerator<Chunk> {
   try {
-    yield* head;
+    for (let chunk = head.shift(); chunk !== undefined; chunk = head.shift()) yield chunk;
     for (let next = await rest?.next(); next !== undefined && next.done !== true; next = await rest?.next()) {
       yield next.value;
     }

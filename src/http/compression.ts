@@ -2,10 +2,13 @@
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import type { User } from '../meta/index.ts';
 import type { Call } from './call.ts';
-import type { ApiRequest, ApiResponse } from './types.ts';
+import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
 
 /** Responses up to this size are never compressed (bytes). */
 export const maxUncompressedBytes = 64 * 1024;
+
+export const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
+  typeof body !== 'string' && !(body instanceof Uint8Array);
 
 /** The memory of a large response that is built for one client is counted, after compression. */
 export async function largeResponse(
@@ -13,20 +16,23 @@ export async function largeResponse(
   { request, user, reservation }: Call,
   compress: boolean,
 ): Promise<ApiResponse> {
-  const result = compress ? await compressResponse(response, request, user) : response;
+  const result = compress ? await compressResponse(response, request, user, reservation) : response;
   if (typeof result.body === 'string') reservation.addResponse(result.body.length);
   return result;
 }
 
+/** Of many lists at a time, those beyond the limit of the user are sent as they are. */
 async function compressResponse(
   response: ApiResponse,
   { method, headers }: ApiRequest,
   { name }: User,
+  reservation: Call['reservation'],
 ): Promise<ApiResponse> {
   if (method !== 'GET' || response.status !== 200 || response.headers['content-encoding'] !== undefined)
     return response;
   if (!acceptsGzip(headers['accept-encoding'])) return response;
   const { gzip } = response;
+  if (gzip === undefined && isStreamed(response.body) && !reservation.tryCompress()) return response;
   const { body, encoding } =
     gzip === undefined ? await compressOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
   if (encoding === undefined) return { ...response, body };

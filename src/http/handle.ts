@@ -15,7 +15,7 @@ import { emptyBody } from './answers.ts';
 import type { Call, Exchange, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
 import { failureAnswers } from './codecs/negotiation.ts';
-import { largeResponse, maxUncompressedBytes } from './compression.ts';
+import { isStreamed, largeResponse, maxUncompressedBytes } from './compression.ts';
 import { AuthorizationError, failureAnswer } from './failures.ts';
 import { impersonate } from './impersonate.ts';
 import { flowClassOf, Reservation } from './limits.ts';
@@ -217,9 +217,6 @@ async function authorizeRequest(
   audit?.authorized(allowed, reason);
   if (!allowed) throw accessDenied(attributes, reason);
 }
-
-const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
-  typeof body !== 'string' && !(body instanceof Uint8Array);
 
 /** Longer responses are sent in chunks, and their unread bytes are counted (bytes). */
 const maxWholeBytes = 64 * 1024;

@@ -78,6 +78,7 @@ describe('requests that start together after a wait for seats', () => {
     responses: 100,
     unread: 100,
     selectors: 100,
+    compressed: 100,
   };
 
   it('go on in turns of their users', async () => {

@@ -28,6 +28,8 @@ export interface InFlightLimits {
   readonly unread: number;
   /** Bytes of the selectors of lists and watches in progress. */
   readonly selectors: number;
+  /** Responses that are compressed while they are sent. */
+  readonly compressed: number;
 }
 
 /** The flow class in which a request is counted. */
@@ -58,6 +60,7 @@ export const createInFlight = (limits: InFlightLimits): InFlight => ({
     responses: new FairLimit(limits.responses),
     unread: new FairLimit(limits.unread),
     selectors: new FairLimit(limits.selectors),
+    compressed: new FairLimit(limits.compressed),
   },
 });
 
@@ -258,6 +261,7 @@ export class Reservation {
   #bodyBytes = 0;
   #selectorBytes = 0;
   #responseBytes = 0;
+  #compressed = 0;
 
   constructor(
     { limits }: InFlight,
@@ -357,6 +361,13 @@ export class Reservation {
     this.#responseBytes += bytes;
   }
 
+  /** Whether the response may be compressed while it is sent, which takes half a megabyte. Counts it until its end. */
+  tryCompress(): boolean {
+    const isFitting = this.#limits.compressed.tryTake(this.#user, 1, this.#exempt);
+    if (isFitting) this.#compressed++;
+    return isFitting;
+  }
+
   /**
    * Counts bytes that the client has yet to read: at once, or as soon as they fit, with a call of `onTaken`. Returns a
    * function that cancels the wait; undefined if there is none.
@@ -376,6 +387,7 @@ export class Reservation {
     if (flowClass !== undefined && this.#requests > 0) this.#limits[flowClass].release(this.#user, this.#requests);
     if (this.#bodyBytes > 0) this.#limits.receiving.release(this.#user, this.#bodyBytes);
     if (this.#selectorBytes > 0) this.#limits.selectors.release(this.#user, this.#selectorBytes);
+    if (this.#compressed > 0) this.#limits.compressed.release(this.#user, this.#compressed);
     if (this.#responseBytes > 0) this.#limits.responses.release(this.#user, this.#responseBytes);
   }
 }

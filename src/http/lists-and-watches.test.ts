@@ -87,6 +87,19 @@ describe('lists', () => {
     expect((await server.send('GET', `${configMaps}/c0001`, { headers })).headers['content-encoding']).toBeUndefined();
   });
 
+  it('are not compressed while as many are compressed as may be', async () => {
+    const { compressed } = server.inFlight.limits;
+    const headers = { 'accept-encoding': 'gzip' };
+    compressed.take('jane', compressed.limit);
+    const plain = await server.send('GET', configMaps, { headers });
+    expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
+    compressed.release('jane', compressed.limit);
+    const { body } = await server.handler(requestOf('GET', configMaps, { headers }));
+    expect(compressed.used).toBe(1);
+    await (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]().return?.();
+    expect(compressed.used).toBe(0);
+  });
+
   it('are in flight until their last chunk was read', async () => {
     const response = await server.handler(requestOf('GET', configMaps));
     expect(server.inFlight.limits.readOnly.used).toBe(1);

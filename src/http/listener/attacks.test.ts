@@ -505,6 +505,7 @@ describe('a seat', () => {
     responses: 0,
     unread: 0,
     selectors: 0,
+    compressed: 0,
   };
 
   /** A server with a long list, whose answers are changed on their way to the listener. */

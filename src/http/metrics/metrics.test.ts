@@ -240,6 +240,7 @@ const limits = {
   responses: 1,
   unread: 1,
   selectors: 1,
+  compressed: 1,
 };
 const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 

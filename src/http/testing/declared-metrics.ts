@@ -17,6 +17,7 @@ const limits = {
   responses: 1,
   unread: 1,
   selectors: 1,
+  compressed: 1,
 };
 
 const metrics = createMetrics(

@@ -176,6 +176,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     responses: 64 * 1024 * 1024,
     unread: 64 * 1024 * 1024,
     selectors: 64 * 1024 * 1024,
+    compressed: 256,
     ...options.limits,
   });
   const metrics = createMetrics(() => registry, inFlight, clock, { ...emptyCounts(), flowControl: () => flowControl });

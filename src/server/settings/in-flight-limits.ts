@@ -19,6 +19,9 @@ const maxUnread = 128 * 1024 * 1024;
 /** Bytes of the selectors of lists and watches: 400 watches with the largest, or 100,000 with a name. */
 const maxSelectors = 64 * 1024 * 1024;
 
+/** Responses that are compressed while they are sent: each has a state of zlib, and the beginning of its body. */
+const maxCompressed = 256;
+
 const unlimited = Number.POSITIVE_INFINITY;
 const limitOf = (setting: number) => (setting === 0 ? unlimited : setting);
 
@@ -54,5 +57,6 @@ export const inFlightLimits = (settings: LimitSettings, maxFiles = unlimited): I
     responses: share(maxResponses),
     unread: share(maxUnread),
     selectors: share(maxSelectors),
+    compressed: share(maxCompressed),
   };
 };

@@ -283,10 +283,14 @@ function tracked(
 ): ApiResponse {
   const { request, call } = exchange;
   const begun = clock.monotonic();
+  // Long-running responses may be idle. Watches count their unread bytes, and relayed requests are limited themselves.
   const isPaced = request.whenOver !== undefined && !exchange.longRunning && response.waits !== true;
-  const isLate = (size: number) => isPaced && clock.monotonic() - begun > readTimeMs(size);
-  const onEnd = (size: number, error: unknown) => conclude(exchange, response.status, size, error);
-  const trackedBody = new TrackedBody(body, response.counted ? undefined : call?.reservation, isLate, onEnd);
+  const trackedBody = new TrackedBody(body, {
+    unread: isPaced ? call?.reservation : undefined,
+    turns: response.turns,
+    isLate: (size) => isPaced && clock.monotonic() - begun > readTimeMs(size),
+    onEnd: (size, error) => conclude(exchange, response.status, size, error),
+  });
   request.whenOver?.(() => void trackedBody.return().catch(() => {}));
   return { ...response, body: trackedBody };
 }

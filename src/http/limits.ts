@@ -376,6 +376,11 @@ export class Reservation {
     return this.#limits.unread.takeOrWait(this.#user, { amount: bytes, exempt: this.#exempt, onTaken });
   }
 
+  /** Counts bytes that are larger than expected. */
+  takeUnread(bytes: number): void {
+    this.#limits.unread.take(this.#user, bytes);
+  }
+
   /** The client has read these bytes. */
   releaseUnread(bytes: number): void {
     this.#limits.unread.release(this.#user, bytes);

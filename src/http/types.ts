@@ -63,8 +63,6 @@ export interface ApiResponse {
    * a {@link TakeBuffer} to `next` may get a chunk in a buffer that it has given, which is then its own again.
    */
   readonly body: Chunk | AsyncIterable<Chunk, unknown, TakeBuffer | undefined>;
-  /** The body counts the bytes that the client has yet to read. */
-  readonly counted?: true;
   /** The same body as gzip, where that is at hand and need not be made for this response, and its length (bytes). */
   readonly gzip?: { readonly body: AsyncIterable<Chunk>; readonly length: number };
   /** Header fields after the body, of which a client that cannot receive them is not told. */

@@ -213,8 +213,8 @@ const servers: { readonly [verb: string]: Serve } = {
       unread: isRemote ? call.reservation : undefined,
       log,
     });
-    if (opening === undefined) return { status: 200, headers: form.headers, body, counted: true };
-    return { ...opening, counted: true, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
+    if (opening === undefined) return { status: 200, headers: form.headers, body };
+    return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
 
   create: (verbs, call, target) => writeBody(verbs, call, target, 'create'),

@@ -1,39 +1,41 @@
-import type { Reservation } from '../limits.ts';
+import type { Turns } from '../../meta/index.ts';
 import type { Chunk, TakeBuffer } from '../types.ts';
+import { type UnreadBytes, UnreadShare } from './unread-share.ts';
 
 /** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
 export const minCountedBytes = 16 * 1024;
 
+/** What is taken of the unread bytes before a chunk is made, whose size is not known yet: that of most pieces of lists. */
+const expectedBytes = 128 * 1024;
+
+export interface TrackedBodyOptions {
+  /** Undefined: unread bytes are not limited. */
+  readonly unread: UnreadBytes | undefined;
+  /** The turns in which a body goes on that has waited for unread bytes. */
+  readonly turns: Turns | undefined;
+  /** Whether so many bytes have taken too long: the body then fails. */
+  readonly isLate: (size: number) => boolean;
+  /** Receives the number of requested bytes, and the error if the body failed. */
+  readonly onEnd: (size: number, error: unknown) => void;
+}
+
 /**
- * A response body that reports its end once: read completely, abandoned, or failed. A chunk counts as unread until the
- * next one is requested; that waits while the user's share of unread bytes is used up.
+ * A response body that reports its end once: read completely, abandoned, or failed. A chunk counts as unread from the time
+ * at which it begins to be made until the next one is requested; it waits while the user's share of unread bytes is used up.
  */
 export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #inner: AsyncIterator<Chunk>;
-  readonly #reservation: Reservation | undefined;
-  readonly #isLate: (size: number) => boolean;
-  readonly #onEnd: (size: number, error: unknown) => void;
-  readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk> | Promise<IteratorResult<Chunk>>;
+  readonly #options: TrackedBodyOptions;
+  readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk>;
   readonly #fail: (error: unknown) => never;
+  readonly #unread: UnreadShare;
   #size = 0;
-  #unread = 0;
   #over = false;
-  #stopWaiting: (() => void) | undefined;
 
-  /**
-   * The body fails once `isLate` says that so many bytes took too long. Calls `onEnd` with the number of requested bytes,
-   * and with the error if the body failed.
-   */
-  constructor(
-    inner: AsyncIterator<Chunk>,
-    reservation: Reservation | undefined,
-    isLate: (size: number) => boolean,
-    onEnd: (size: number, error: unknown) => void,
-  ) {
+  constructor(inner: AsyncIterator<Chunk>, options: TrackedBodyOptions) {
     this.#inner = inner;
-    this.#reservation = reservation;
-    this.#isLate = isLate;
-    this.#onEnd = onEnd;
+    this.#options = options;
+    this.#unread = new UnreadShare(options.unread);
     this.#take = (result) => {
       if (this.#over) return done;
       if (result.done === true) {
@@ -42,7 +44,8 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
       }
       const { length } = result.value;
       this.#size += length;
-      return length < minCountedBytes ? result : this.#count(result, length);
+      this.#unread.correct(length < minCountedBytes ? 0 : length);
+      return result;
     };
     this.#fail = (error) => {
       this.#end(error);
@@ -51,9 +54,12 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(takeBuffer?: TakeBuffer): Promise<IteratorResult<Chunk>> {
-    this.#releaseChunk();
-    if (this.#isLate(this.#size)) return Promise.reject(tooSlow).catch(this.#fail);
-    return this.#inner.next(takeBuffer).then(this.#take, this.#fail);
+    if (this.#options.isLate(this.#size)) return Promise.reject(tooSlow).catch(this.#fail);
+    this.#unread.release();
+    const waiting = this.#unread.take(expectedBytes);
+    if (waiting === undefined) return this.#make(takeBuffer);
+    // In a turn: clients that are disconnected together would each let another body make what nobody reads.
+    return waiting.then(() => this.#options.turns?.next()).then(() => this.#make(takeBuffer));
   }
 
   async return(): Promise<IteratorResult<Chunk>> {
@@ -66,34 +72,16 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  /** Returns the chunk as soon as it fits into the limit of unread bytes. */
-  #count(piece: IteratorResult<Chunk>, length: number): IteratorResult<Chunk> | Promise<IteratorResult<Chunk>> {
-    let resolve: (piece: IteratorResult<Chunk>) => void = () => {};
-    this.#stopWaiting = this.#reservation?.addUnread(length, () => {
-      this.#stopWaiting = undefined;
-      this.#unread = length;
-      resolve(piece);
-    });
-    if (this.#stopWaiting === undefined) {
-      this.#unread = length;
-      return piece;
-    }
-    return new Promise((whenTaken) => {
-      resolve = whenTaken;
-    });
-  }
-
-  #releaseChunk(): void {
-    if (this.#unread > 0) this.#reservation?.releaseUnread(this.#unread);
-    this.#unread = 0;
+  #make(takeBuffer: TakeBuffer | undefined): Promise<IteratorResult<Chunk>> {
+    if (this.#over) return Promise.resolve(done);
+    return this.#inner.next(takeBuffer).then(this.#take, this.#fail);
   }
 
   #end(error: unknown): void {
     if (this.#over) return;
     this.#over = true;
-    this.#stopWaiting?.();
-    this.#releaseChunk();
-    this.#onEnd(this.#size, error);
+    this.#unread.release();
+    this.#options.onEnd(this.#size, error);
   }
 }
 

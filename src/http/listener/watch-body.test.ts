@@ -7,7 +7,8 @@ import type { StreamingCodec } from '../codecs/wire-codec.ts';
 import { FairLimit } from '../limits.ts';
 import { readTurns } from '../read-turns.ts';
 import { type Fixture, makeFixture, requestOf } from '../testing/fixture.ts';
-import { type UnreadBytes, WatchBody } from './watch-body.ts';
+import type { UnreadBytes } from './unread-share.ts';
+import { WatchBody } from './watch-body.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const count = 20;
@@ -57,6 +58,7 @@ describe('the events of a watch', () => {
     const limit = new FairLimit(1_000_000);
     const unread: UnreadBytes = {
       addUnread: (amount, onTaken) => limit.takeOrWait('jane', { amount, exempt: true, onTaken }),
+      takeUnread: (amount) => limit.take('jane', amount),
       releaseUnread: (amount) => limit.release('jane', amount),
     };
     const bodies = await Promise.all(

@@ -14,6 +14,7 @@ import type { Chunk } from '../types.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
 import { maxSharedBytes } from './sent-bytes.ts';
 import { minCountedBytes } from './tracked-body.ts';
+import { type UnreadBytes, UnreadShare } from './unread-share.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
@@ -29,13 +30,6 @@ export interface WatchBodyOptions {
   /** The bytes that the client has yet to read; undefined: they are not limited. */
   readonly unread: UnreadBytes | undefined;
   readonly log: Log;
-}
-
-/** A share of the memory for bytes that clients have yet to read. */
-export interface UnreadBytes {
-  /** Takes bytes now, or as soon as they fit, with a call of `onTaken`. Returns a function that cancels the wait. */
-  addUnread(bytes: number, onTaken: () => void): (() => void) | undefined;
-  releaseUnread(bytes: number): void;
 }
 
 type Taken = IteratorResult<Chunk>;
@@ -75,13 +69,12 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
   #first = true;
   #over = false;
-  /** What is taken of the unread bytes, until the client has all that was encoded with it. */
-  #taken = 0;
-  /** Ends the wait for unread bytes. */
-  #stopWaiting: (() => void) | undefined;
+  /** Taken until the client has all that was encoded with it. */
+  readonly #unread: UnreadShare;
 
   constructor(options: WatchBodyOptions) {
     this.#options = options;
+    this.#unread = new UnreadShare(options.unread);
     this.#events = options.stream[Symbol.asyncIterator]();
     this.#take = (result) => {
       if (result.done === true) return { done: true, value: undefined };
@@ -102,7 +95,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(): Promise<IteratorResult<Chunk>> {
-    if (this.#rest === undefined) this.#release();
+    if (this.#rest === undefined) this.#unread.release();
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
       return Promise.resolve(this.#goOn());
@@ -112,8 +105,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   async return(): Promise<IteratorResult<Chunk>> {
     this.#over = true;
-    this.#stopWaiting?.();
-    this.#release();
+    this.#unread.release();
     this.#options.stream.close();
     return { done: true, value: undefined };
   }
@@ -144,37 +136,14 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
    * object to send, each with a copy of its own. Undefined: they are taken.
    */
   #takeUnread(): Promise<void> | undefined {
-    const { unread } = this.#options;
-    if (unread === undefined || this.#taken > 0 || this.#rest !== undefined) return undefined;
+    if (this.#options.unread === undefined || this.#unread.bytes > 0 || this.#rest !== undefined) return undefined;
     let size = 0;
     // An event whose steps stand ready counts as written.
     const next = this.#steps === undefined ? this.#written : this.#written - 1;
     for (let i = next; i < this.#batch.length && size < maxSharedBytes; i++) {
       size += this.#batch[i]?.object?.bytes.length ?? 0;
     }
-    if (size < minCountedBytes) return undefined;
-    let resolve = () => {};
-    const cancel = unread.addUnread(size, () => {
-      this.#taken = size;
-      this.#stopWaiting = undefined;
-      resolve();
-    });
-    if (cancel === undefined) {
-      this.#taken = size;
-      return undefined;
-    }
-    return new Promise((whenTaken) => {
-      resolve = whenTaken;
-      this.#stopWaiting = () => {
-        cancel();
-        whenTaken();
-      };
-    });
-  }
-
-  #release(): void {
-    if (this.#taken > 0) this.#options.unread?.releaseUnread(this.#taken);
-    this.#taken = 0;
+    return size < minCountedBytes ? undefined : this.#unread.take(size);
   }
 
   /** Whether the next event is encoded in steps, which then stand ready. */

@@ -1,5 +1,6 @@
 import type { ByteString, Clock, GroupResource, LabelRequirement, StatusError, Turns } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
+import type { WindowMemory } from './window.ts';
 
 /**
  * A cached object: its bytes as sent to clients, and the values that filters need. Immutable except for `metadataEnd`,
@@ -57,6 +58,8 @@ export interface CacheOptions {
   readonly windowMs: number;
   /** Maximum size of the replaced and deleted objects in the window (bytes), plus 128 for each event. */
   readonly windowBytes: number;
+  /** What the windows of all caches may take together. */
+  readonly windowMemory: WindowMemory;
 }
 
 /** Counters of a cache since its creation, and its current sizes. */

@@ -57,7 +57,7 @@ class Cache implements WatchCache, Feed {
   constructor(options: CacheOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
+    this.#window = new EventWindow(clock, options.windowMs, options.windowBytes, options.windowMemory);
     this.#waiters = new Waiters(clock);
     this.#loading = new Waiters(clock);
     this.#feeder = new Feeder(options, this);

@@ -4,7 +4,7 @@ import { Change } from './change.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { describeDeleted } from './testing/objects.ts';
 import type { CachedObject } from './types.ts';
-import { EventWindow } from './window.ts';
+import { EventWindow, WindowMemory } from './window.ts';
 
 const object = (bytes: number, revision: number): CachedObject => ({
   key: '/things/a',
@@ -16,9 +16,9 @@ const object = (bytes: number, revision: number): CachedObject => ({
   fields: {},
 });
 
-function setup(maxAge: number, maxBytes: number) {
+function setup(maxAge: number, maxBytes: number, memory = new WindowMemory(1e12)) {
   const clock = new ManualClock();
-  const window = new EventWindow(clock, maxAge, maxBytes);
+  const window = new EventWindow(clock, maxAge, maxBytes, memory);
   const add = (revision: number, bytes: number, replaced?: number) => {
     const previous = replaced === undefined ? undefined : object(replaced, revision - 1);
     const change = new Change(revision, clock.now(), object(bytes, revision), previous, describeDeleted);
@@ -50,6 +50,21 @@ describe('EventWindow', () => {
     expect(kept()).toEqual([]);
     expect(window.oldest).toBe(12);
     expect(clock.pending).toBe(0);
+  });
+
+  it('takes no more of the memory of all windows than remains free, and returns what it took', () => {
+    const change = 128 + 1_000;
+    const memory = new WindowMemory(8 * change);
+    const [first, second] = [setup(1_000, 1e9, memory), setup(1e9, 1e9, memory)];
+    for (let revision = 1; revision <= 9; revision++) first.add(revision, 1, 1_000);
+    expect(first.kept()).toEqual([6, 7, 8, 9]);
+    for (let revision = 10; revision <= 19; revision++) second.add(revision, 1, 1_000);
+    expect(second.kept()).toEqual([18, 19]);
+    expect([second.window.oldest, memory.used]).toEqual([17, 6 * change]);
+    first.clock.advance(2_000);
+    expect([first.kept(), memory.used]).toEqual([[], 2 * change]);
+    second.window.close();
+    expect(memory.used).toBe(0);
   });
 
   it('is limited to maxBytes: those of replaced objects, and 128 for each change', () => {

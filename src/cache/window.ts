@@ -6,10 +6,20 @@ const changeOverhead = 128;
 /** The latest changes share their events, up to this size of objects (bytes); watches further behind create their own. */
 const sharedBytes = 1 << 20;
 
+/** The memory for the event windows of all caches (bytes), of which each may have no more than remains free. */
+export class WindowMemory {
+  readonly limit: number;
+  used = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+}
+
 /**
  * The event window: recent changes in order, each with a permanent sequence number. Keeps them for `maxAge` ms, while
- * the replaced and deleted objects that only the window references stay within `maxBytes`; evicts with the next change
- * or the next tick.
+ * the replaced and deleted objects that only the window references stay within `maxBytes`, and within what remains free of
+ * the memory of all windows; evicts with the next change or the next tick.
  */
 export class EventWindow {
   /** The window has every change after this revision. */
@@ -17,6 +27,7 @@ export class EventWindow {
   readonly #clock: Clock;
   readonly #maxAge: number;
   readonly #maxBytes: number;
+  readonly #memory: WindowMemory;
   /** The changes from index `#start` on; `#base` is the sequence number of index 0. */
   #slots: (Change | undefined)[] = [];
   #start = 0;
@@ -27,10 +38,11 @@ export class EventWindow {
   #sharedHeld = 0;
   #cancelTick: (() => void) | undefined;
 
-  constructor(clock: Clock, maxAge: number, maxBytes: number) {
+  constructor(clock: Clock, maxAge: number, maxBytes: number, memory: WindowMemory) {
     this.#clock = clock;
     this.#maxAge = maxAge;
     this.#maxBytes = maxBytes;
+    this.#memory = memory;
   }
 
   /** Sequence number of the first change in the window. */
@@ -66,7 +78,7 @@ export class EventWindow {
 
   append(change: Change): void {
     this.#slots.push(change);
-    this.#bytes += heldBytes(change);
+    this.#count(heldBytes(change));
     this.#sharedHeld += objectBytes(change);
     while (this.#sharedHeld > sharedBytes && this.#shared < this.end - 1) this.#unshare();
     this.#trim(change.time);
@@ -79,14 +91,23 @@ export class EventWindow {
     this.oldest = revision;
   }
 
+  /** Evicts everything; nothing may be appended from now on. */
   close(): void {
     this.#cancelTick?.();
     this.#cancelTick = undefined;
+    this.reset(this.oldest);
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#memory.used += bytes;
   }
 
   #trim(now: number): void {
+    const { limit } = this.#memory;
     for (let next = this.at(this.first); next !== undefined; next = this.at(this.first)) {
-      if (this.#bytes <= this.#maxBytes && now - next.time <= this.#maxAge) break;
+      const isFitting = this.#bytes <= Math.min(this.#maxBytes, limit - this.#memory.used);
+      if (isFitting && now - next.time <= this.#maxAge) break;
       this.#evict();
     }
   }
@@ -96,7 +117,7 @@ export class EventWindow {
     const change = this.#slots[this.#start]!;
     this.#slots[this.#start] = undefined;
     this.#start++;
-    this.#bytes -= heldBytes(change);
+    this.#count(-heldBytes(change));
     this.oldest = change.revision;
     if (this.#start * 2 > this.#slots.length) {
       this.#base += this.#start;

@@ -1,4 +1,5 @@
 import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../admission/index.ts';
+import { WindowMemory } from '../cache/index.ts';
 import {
   apiRelease,
   type Clock,
@@ -89,6 +90,9 @@ export interface RegistryOptions {
   readonly nodeAddresses?: readonly string[];
 }
 
+/** Maximum size of the events that are kept for all resources (bytes). */
+const maxWindowMemory = 256 * 1024 * 1024;
+
 const nothing = () => {};
 const noObserver: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing, corrupt: nothing };
 
@@ -108,6 +112,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
+    windowMemory: new WindowMemory(maxWindowMemory),
   });
   const registry = contextOf(options, { catalog, cachedReads: cachedReads({ store, catalog }), features, observer });
   return {

@@ -3,6 +3,7 @@ import { settled } from '../../meta/testing/settled.ts';
 import type { Entry, Write } from '../../store/index.ts';
 import { createWatchCache } from '../index.ts';
 import type { CachedObject, CacheOptions, Subscription, WatchCache, WatchEvent } from '../types.ts';
+import { WindowMemory } from '../window.ts';
 import { FakeStore } from './fake-store.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -63,6 +64,7 @@ export function setup(options: Partial<CacheOptions> = {}): Setup {
     indexedFields: ['spec.nodeName'],
     windowMs: 300_000,
     windowBytes: 1 << 20,
+    windowMemory: new WindowMemory(Number.POSITIVE_INFINITY),
     ...options,
   });
   return { store, clock, cache };

@@ -1,4 +1,4 @@
-import { createWatchCache, type WatchCache } from '../../cache/index.ts';
+import { createWatchCache, type WatchCache, type WindowMemory } from '../../cache/index.ts';
 import type { Clock, Features, GroupResource, StatusError } from '../../meta/index.ts';
 import type { Store } from '../../store/index.ts';
 import { ListSnapshots } from '../read/list-snapshots.ts';
@@ -9,9 +9,10 @@ export interface StorageOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly features: Features;
-  /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes. */
+  /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes; that of all resources. */
   readonly windowMs: number;
   readonly windowBytes: number;
+  readonly windowMemory: WindowMemory;
   /** See `Observer.read`. */
   readonly onRead?: ((objects: number) => void) | undefined;
   /** See `Observer.damaged`. */
@@ -37,7 +38,7 @@ export class ResourceStorage {
 
   /** `id`: the resource in messages. */
   constructor(id: GroupResource, format: ObjectFormat, options: StorageOptions) {
-    const { store, clock, features, windowMs, windowBytes, onRead, onDamage } = options;
+    const { store, clock, features, windowMs, windowBytes, windowMemory, onRead, onDamage } = options;
     this.#clock = clock;
     this.format = format;
     this.listSnapshots = features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined;
@@ -51,6 +52,7 @@ export class ResourceStorage {
       indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
       windowMs,
       windowBytes,
+      windowMemory,
       onRead,
       onDamage,
     });

@@ -201,7 +201,7 @@ const servers: { readonly [verb: string]: Serve } = {
     if (signal.aborted) stream.close();
     const { watch: codec } = form.codec;
     const separate = opening !== undefined;
-    const { log } = verbs;
+    const { clock, log } = verbs;
     const body = new WatchBody({
       stream,
       target,
@@ -211,6 +211,7 @@ const servers: { readonly [verb: string]: Serve } = {
       series: series.watch,
       turns: call.turns,
       unread: isRemote ? call.reservation : undefined,
+      clock,
       log,
     });
     if (opening === undefined) return { status: 200, headers: form.headers, body };

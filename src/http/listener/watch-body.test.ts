@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import type { Resource, Target, WatchStream } from '../../registry/index.ts';
+import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { jsonCodec } from '../codecs/json-codec.ts';
 import type { StreamingCodec } from '../codecs/wire-codec.ts';
 import { FairLimit } from '../limits.ts';
@@ -26,6 +27,7 @@ afterAll(() => server.close());
 describe('the events of a watch', () => {
   const watch = (): Promise<WatchStream> => server.registry.watch(target, { resourceVersion: '0' });
   const view = { as: 'table', version: 'v1', includeObject: 'Object', now: 0 } as const;
+  const clock = drivenClock();
   const bodyOf = (stream: WatchStream, turns = new EveryStep(), separate = false, unread?: UnreadBytes) => {
     const { watch: codec } = jsonCodec as StreamingCodec;
     return new WatchBody({
@@ -37,6 +39,7 @@ describe('the events of a watch', () => {
       series: undefined,
       turns,
       unread,
+      clock,
       log: { error: () => {} } as never,
     });
   };
@@ -85,6 +88,18 @@ describe('the events of a watch', () => {
     expect(second).toMatchObject({ done: false });
     await Promise.all(bodies.map((body) => body.return()));
     expect(limit.used).toBe(0);
+  });
+
+  it.each([
+    ['end when the client takes longer than a minute for a batch', 61_000, true],
+    ['go on when the client takes less than a minute for a batch', 59_000, false],
+  ])('%s', async (_, elapsedMs, done) => {
+    const unread: UnreadBytes = { addUnread: () => undefined, takeUnread: () => {}, releaseUnread: () => {} };
+    const body = bodyOf(await watch(), new EveryStep(), false, unread);
+    expect((await body.next()).done).toBe(false);
+    clock.advance(elapsedMs);
+    expect((await body.next()).done).toBe(done);
+    await body.return();
   });
 
   describe('of a large object', () => {

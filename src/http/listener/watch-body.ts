@@ -1,6 +1,8 @@
 import {
   type ByteString,
+  type Clock,
   type JsonObject,
+  readTimeMs,
   StatusError,
   type Steps,
   statusError,
@@ -27,8 +29,9 @@ export interface WatchBodyOptions {
   readonly series: WatchSeries | undefined;
   /** The turns in which events are encoded. */
   readonly turns: Turns;
-  /** The bytes that the client has yet to read; undefined: they are not limited. */
+  /** The bytes that the client has yet to read, and the time that it takes; undefined: they are not limited. */
   readonly unread: UnreadBytes | undefined;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -60,6 +63,9 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #options: WatchBodyOptions;
   readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => Taken | Promise<Taken>;
   #batch: readonly StreamEvent[] = [];
+  /** When the batch came (monotonic), and the bytes that have been made of it. */
+  #batchBegun = 0;
+  #batchBytes = 0;
   /** How many events of the batch are encoded, or are being encoded in steps. */
   #written = 0;
   /** The steps that encode the next event, a large one. */
@@ -79,6 +85,8 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     this.#take = (result) => {
       if (result.done === true) return { done: true, value: undefined };
       this.#batch = result.value;
+      this.#batchBegun = options.clock.monotonic();
+      this.#batchBytes = 0;
       this.#written = 0;
       // Events are delivered in a turn of the user.
       return this.#makePiece();
@@ -98,7 +106,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     if (this.#rest === undefined) this.#unread.release();
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
-      return Promise.resolve(this.#goOn());
+      return this.#isLate() ? this.return() : Promise.resolve(this.#goOn());
     }
     return this.#events.next().then(this.#take, this.#fail);
   }
@@ -112,6 +120,12 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** Whether the client takes too long to read the batch, whose objects may have been replaced or deleted since. */
+  #isLate(): boolean {
+    const { unread, clock } = this.#options;
+    return unread !== undefined && clock.monotonic() - this.#batchBegun > readTimeMs(this.#batchBytes);
   }
 
   /** The next chunk, when its turn has come. */
@@ -217,6 +231,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   #counted(frame: Chunk): Chunk {
     this.#options.series?.countEvent(frame.length);
+    this.#batchBytes += frame.length;
     return this.#framed(frame);
   }
 

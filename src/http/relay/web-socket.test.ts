@@ -11,6 +11,7 @@ import { namesFor, statusError } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import type { WatchStream } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
+import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { findType } from '../../types/find-type.ts';
 import { jsonCodec } from '../codecs/json-codec.ts';
 import { protobufCodec } from '../codecs/protobuf-codec.ts';
@@ -542,6 +543,7 @@ describe('an error of a watch', () => {
       turns,
       codec,
       unread: undefined,
+      clock: drivenClock(),
     } as const;
     const shown = async (separate: boolean) => (await new WatchBody({ ...options, separate }).next()).value as Chunk;
     const [alone, framed] = [await shown(true), await shown(false)];

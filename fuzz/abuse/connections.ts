@@ -4,7 +4,16 @@ import { openSocket } from '../client.ts';
 import { flag, frame, frameType, preface, requestFrame, setting, settings, uint32 } from '../requests/frames.ts';
 import { exchange } from '../requests/http1.ts';
 import { authorization, type TestedServer } from '../server.ts';
-import { asAdmin, configMaps, hold, type Scenario, selfReviews, succeeded } from './scenario.ts';
+import {
+  asAdmin,
+  configMaps,
+  hold,
+  letBobRead,
+  makeConfigMaps,
+  type Scenario,
+  selfReviews,
+  succeeded,
+} from './scenario.ts';
 
 /** Attacks at the level of connections. */
 
@@ -148,13 +157,14 @@ const unfinishedBodies: Scenario = {
   },
 };
 
-/** Runs a function while a number of connections are open on which these bytes were sent. */
+/** Runs a function while a number of connections are open on which these bytes were sent; they are read unless `stalled`. */
 async function whileOpen<T>(
   server: TestedServer,
   count: number,
   protocol: 'http/1.1' | 'h2',
   bytes: string | Buffer,
   work: () => Promise<T>,
+  { stalled = false } = {},
 ): Promise<T> {
   const sockets: TLSSocket[] = [];
   try {
@@ -163,7 +173,8 @@ async function whileOpen<T>(
       sockets.push(...(await Promise.all(Array.from({ length: some }, () => openSocket(server, protocol)))));
     }
     for (const socket of sockets) {
-      socket.resume();
+      if (stalled) socket.pause();
+      else socket.resume();
       socket.write(bytes);
     }
     return await work();
@@ -216,6 +227,34 @@ const stalledWatchers: Scenario = {
   },
 };
 
+const stalledCollections: Scenario = {
+  name: 'stalled-collections',
+  title: 'lists and initial events for connections that are not read are bounded in memory',
+  attack: async ({ server, client, full }) => {
+    await letBobRead(client);
+    // More than the buffers of a connection hold.
+    await makeConfigMaps(client, 400, (i) => ({ metadata: { name: `c${i}` }, data: { x: 'x'.repeat(20_000) } }));
+    const count = full ? 1_000 : 150;
+    const before = await server.memory();
+    for (const [path, headers, most] of [
+      [configMaps, '', 64],
+      [configMaps, 'Accept-Encoding: gzip\r\n', 104],
+      [`${configMaps}?watch=1`, '', 64],
+    ] as const) {
+      const ask = `GET ${path} HTTP/1.1\r\n${host}${bobs}${headers}\r\n`;
+      const measure = async () => {
+        await sleep(full ? 8_000 : 5_000);
+        return (await server.memory()) - before;
+      };
+      const held = await whileOpen(server, count, 'http/1.1', ask, measure, { stalled: true });
+      hold(
+        held < (full ? 2 : 1) * most * megabyte,
+        `${Math.round(held / megabyte)} MB are held for ${path} ${headers}`,
+      );
+    }
+  },
+};
+
 const afterGoAway: Scenario = {
   name: 'requests-after-goaway',
   title: 'requests after a GOAWAY end their own connection only',
@@ -261,6 +300,7 @@ export const connectionScenarios: readonly Scenario[] = [
   unfinishedBodies,
   stalledReaders,
   stalledWatchers,
+  stalledCollections,
   afterGoAway,
   idleConnections,
 ];

@@ -11,4 +11,4 @@ export type {
   WatchEvent,
 } from './types.ts';
 export { createWatchCache } from './watch-cache.ts';
-export { WindowMemory } from './window.ts';
+export { WindowMemory } from './window-memory.ts';

@@ -1,6 +1,6 @@
 import type { ByteString, Clock, GroupResource, LabelRequirement, StatusError, Turns } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
-import type { WindowMemory } from './window.ts';
+import type { WindowMemory } from './window-memory.ts';
 
 /**
  * A cached object: its bytes as sent to clients, and the values that filters need. Immutable except for `metadataEnd`,

@@ -4,7 +4,8 @@ import { Change } from './change.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { describeDeleted } from './testing/objects.ts';
 import type { CachedObject } from './types.ts';
-import { EventWindow, WindowMemory } from './window.ts';
+import { EventWindow } from './window.ts';
+import { WindowMemory } from './window-memory.ts';
 
 const object = (bytes: number, revision: number): CachedObject => ({
   key: '/things/a',

@@ -1,20 +1,11 @@
 import { type Clock, type StatusError, statusError } from '../meta/index.ts';
 import type { Change } from './change.ts';
+import type { WindowMemory } from './window-memory.ts';
 
 /** Bytes counted for each change in addition to its object, so that the number of changes is bounded too. */
 const changeOverhead = 128;
 /** The latest changes share their events, up to this size of objects (bytes); watches further behind create their own. */
 const sharedBytes = 1 << 20;
-
-/** The memory for the event windows of all caches (bytes), of which each may have no more than remains free. */
-export class WindowMemory {
-  readonly limit: number;
-  used = 0;
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-}
 
 /**
  * The event window: recent changes in order, each with a permanent sequence number. Keeps them for `maxAge` ms, while

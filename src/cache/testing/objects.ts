@@ -3,7 +3,7 @@ import { settled } from '../../meta/testing/settled.ts';
 import type { Entry, Write } from '../../store/index.ts';
 import { createWatchCache } from '../index.ts';
 import type { CachedObject, CacheOptions, Subscription, WatchCache, WatchEvent } from '../types.ts';
-import { WindowMemory } from '../window.ts';
+import { WindowMemory } from '../window-memory.ts';
 import { FakeStore } from './fake-store.ts';
 import { ManualClock } from './manual-clock.ts';
 

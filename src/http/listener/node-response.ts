@@ -155,12 +155,7 @@ function pump(
   const write = writerOf(sink, () => {
     if (waiting) drained();
   });
-  sink.on('drain', () => {
-    // Node also says so when another response on a pipelined connection begins.
-    const full = 'chunkedEncoding' in sink && sink.socket?.writableNeedDrain === true ? sink.socket : undefined;
-    if (full === undefined) drained();
-    else full.once('drain', drained);
-  });
+  onDrain(sink, drained);
   // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
   // The body of a pipelined response waits for the responses before it: its chunks would fill the memory.
@@ -176,6 +171,16 @@ function pump(
     });
   }
   request.whenOver(stop);
+}
+
+/** Calls `drained` when the sink can take more. */
+function onDrain(sink: Sink, drained: () => void): void {
+  sink.on('drain', () => {
+    // Node also says so when another response on a pipelined connection begins.
+    const full = 'chunkedEncoding' in sink && sink.socket?.writableNeedDrain === true ? sink.socket : undefined;
+    if (full === undefined) drained();
+    else full.once('drain', drained);
+  });
 }
 
 /** Writes a chunk; false when the sink has more than it should hold. */

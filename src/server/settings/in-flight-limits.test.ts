@@ -9,6 +9,13 @@ it('lets the second connections of proxied requests take a quarter of the file d
   expect(inFlightLimits(settings).proxied).toBe(4_000);
 });
 
+it('limits requests whose responses are not read, which have given their seats back', async () => {
+  const settings = await readOptions({}, async () => ({}));
+  expect(seatsOf(settings)).toBe(600);
+  // At 80 KB each, one user may hold half of 1.3 GB.
+  expect(inFlightLimits(settings)).toMatchObject({ readOnly: 8_192, mutating: 8_192 });
+});
+
 it('gives each of several workers an equal share of the limits of the server', async () => {
   const one = await readOptions({}, async () => ({}));
   const four = { ...one, workers: 4 };

@@ -22,6 +22,12 @@ const maxSelectors = 64 * 1024 * 1024;
 /** Responses that are compressed while they are sent: each has a state of zlib, and the beginning of its body. */
 const maxCompressed = 256;
 
+/**
+ * Gets and lists, and as many mutating requests, whose clients have yet to read the response. Seats limit how many are
+ * served; what is not read takes up to 80 KB each.
+ */
+const maxUnreadResponses = 8_192;
+
 const unlimited = Number.POSITIVE_INFINITY;
 const limitOf = (setting: number) => (setting === 0 ? unlimited : setting);
 
@@ -46,11 +52,10 @@ export const seatsOf = (settings: LimitSettings): number | undefined => {
  */
 export const inFlightLimits = (settings: LimitSettings, maxFiles = unlimited): InFlightLimits => {
   const share = (limit: number) => shareOf(settings, limit);
-  // Where requests have seats, these limit how many there are.
   const hasSeats = seatsOf(settings) !== undefined;
   return {
-    readOnly: hasSeats ? unlimited : share(limitOf(settings.maxRequestsInflight)),
-    mutating: hasSeats ? unlimited : share(limitOf(settings.maxMutatingRequestsInflight)),
+    readOnly: share(hasSeats ? maxUnreadResponses : limitOf(settings.maxRequestsInflight)),
+    mutating: share(hasSeats ? maxUnreadResponses : limitOf(settings.maxMutatingRequestsInflight)),
     longRunning: share(maxWatches),
     proxied: Math.min(share(maxProxied), Math.floor(maxFiles * proxiedShare)),
     receiving: share(maxReceiving),

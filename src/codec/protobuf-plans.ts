@@ -187,10 +187,10 @@ export function listPlan(name: string, tag: number, codec: Codec): Plan {
       input.descend();
       if (packed) {
         const outer = input.enter();
-        while (input.at < input.end) list.push(codec.take(input, undefined) ?? null);
+        while (input.at < input.end) takePacked(input, codec, list);
         input.leave(outer);
       } else {
-        list.push(takeOne(input, codec, undefined) ?? null);
+        input.add(list, takeOne(input, codec, undefined) ?? null);
       }
       input.depth--;
     },
@@ -198,18 +198,23 @@ export function listPlan(name: string, tag: number, codec: Codec): Plan {
       const list = listIn(parent);
       input.descend();
       if (wire === SIZED) {
-        list.push((yield* takeOneInSteps(input, codec, undefined)) ?? null);
+        input.add(list, (yield* takeOneInSteps(input, codec, undefined)) ?? null);
       } else {
         const outer = input.enter();
         while (input.at < input.end) {
           if (input.isStepOver()) yield;
-          list.push(codec.take(input, undefined) ?? null);
+          takePacked(input, codec, list);
         }
         input.leave(outer);
       }
       input.depth--;
     },
   };
+}
+
+function takePacked(input: Input, codec: Codec, list: Json[]): void {
+  input.countMember();
+  input.add(list, codec.take(input, undefined) ?? null);
 }
 
 const keyCodec = scalarCodecs.string;
@@ -249,7 +254,7 @@ export function mapPlan(name: string, tag: number, codec: Codec): Plan {
       const [key = '', value = codec.zero()] = takeParts(input, parts, name);
       input.depth--;
       input.leave(outer);
-      setKey(map, key as string, value);
+      input.setEntry(map, key as string, value);
     },
     *takeInSteps(input, parent) {
       const map = mapIn(parent);
@@ -258,7 +263,7 @@ export function mapPlan(name: string, tag: number, codec: Codec): Plan {
       const [key = '', value = codec.zero()] = yield* takePartsInSteps(input, parts, name);
       input.depth--;
       input.leave(outer);
-      setKey(map, key as string, value);
+      input.setEntry(map, key as string, value);
     },
   };
 }

@@ -6,13 +6,15 @@ import { apiextensionsV1, appsV1, authorizationV1, coreV1, metaV1 } from '../typ
 import { ProtobufList, readProtobuf, readProtobufInSteps, writeProtobuf, writeProtobufInSteps } from './index.ts';
 
 const names = namesFor('orch.io');
-const many = 20_000;
+/** As many fields of a map, and items of a list, as take several steps. */
+const many = 16_000;
+const manyItems = 20_000;
 const nothing = { apiVersion: '', kind: '' };
 const type = { apiVersion: 'v1', kind: 'Any' };
 
 const keyed = <T extends Json>(value: (i: number) => T): { [key: string]: T } =>
   Object.fromEntries(Array.from({ length: many }, (_, i) => [`k${i}`, value(i)]));
-const listed = <T extends Json>(value: (i: number) => T): T[] => Array.from({ length: many }, (_, i) => value(i));
+const listed = <T extends Json>(value: (i: number) => T): T[] => Array.from({ length: manyItems }, (_, i) => value(i));
 
 const cases: readonly (readonly [string, StructSchema, JsonObject])[] = [
   ['a map of texts', coreV1.ConfigMap, { metadata: { name: 'a', labels: { b: 'c' } }, data: keyed(() => 'value') }],

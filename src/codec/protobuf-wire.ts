@@ -1,4 +1,15 @@
-import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
+import {
+  type ByteString,
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  MAX_FIELDS,
+  MAX_ITEMS,
+  MAX_MEMBERS,
+  type StatusError,
+  setKey,
+  statusError,
+} from '../meta/index.ts';
 
 /** A message of at least this size is read in steps, and a step reads or writes about as much (bytes). */
 const stepBytes = 16 * 1024;
@@ -21,9 +32,15 @@ const SHORT = 24;
 
 const fault = (message: string): StatusError => statusError.badRequest(message);
 
+/** A shorter message has at most {@link MAX_FIELDS} entries of maps: each has a key and a length. */
+const minBytesOfTooMany = 2 * MAX_FIELDS;
+
 /**
  * A message being decoded. No method reads beyond `end`, the end of the innermost message; all throw StatusError 400
  * for malformed bytes.
+ *
+ * Limits: {@link MAX_DEPTH} levels of nesting; {@link MAX_MEMBERS} fields and packed numbers in all, unknown and repeated
+ * ones too; {@link MAX_ITEMS} items of a list, and {@link MAX_FIELDS} entries of a map. Beyond them StatusError 413.
  */
 export class Input {
   readonly bytes: Buffer;
@@ -31,6 +48,9 @@ export class Input {
   end: number;
   /** The nesting depth of the current value. */
   depth = 0;
+  #members = 0;
+  /** The number of entries that each map has been given. */
+  readonly #entries = new Map<JsonObject, number>();
   #low = 0;
   #high = 0;
   #stepEnd = stepBytes;
@@ -42,10 +62,31 @@ export class Input {
 
   /** The key of the next field, `tag << 3 | wire`. */
   key(): number {
+    this.countMember();
     this.#varint();
     const key = this.#low;
     if (this.#high !== 0 || key < 8) throw fault(`proto: illegal tag ${key >>> 3} (wire type ${key & 7})`);
     return key;
+  }
+
+  countMember(): void {
+    if (++this.#members > MAX_MEMBERS) throw statusError.tooManyMembers();
+  }
+
+  /** Adds an item to a list. */
+  add(list: Json[], item: Json): void {
+    if (list.length >= MAX_ITEMS) throw statusError.tooManyMembers();
+    list.push(item);
+  }
+
+  /** Sets an entry of a map; the last one of a key wins. */
+  setEntry(map: JsonObject, key: string, value: Json): void {
+    if (this.bytes.length > minBytesOfTooMany) {
+      const entries = (this.#entries.get(map) ?? 0) + 1;
+      if (entries > MAX_FIELDS) throw statusError.tooManyMembers();
+      this.#entries.set(map, entries);
+    }
+    setKey(map, key, value);
   }
 
   /** Enters a length-delimited value. Returns the end of the outer message, for {@link leave}. */

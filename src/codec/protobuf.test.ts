@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
 import {
   apiextensionsV1,
@@ -11,7 +11,7 @@ import {
   networkingV1,
   policyV1,
 } from '../types/index.ts';
-import { frameProtobufWatch, ProtobufList, readProtobuf, writeProtobuf } from './index.ts';
+import { frameProtobufWatch, ProtobufList, readProtobuf, readProtobufInSteps, writeProtobuf } from './index.ts';
 
 const names = namesFor('orch.io');
 
@@ -522,5 +522,64 @@ describe('lists and watches', () => {
     const large = frameProtobufWatch('ADDED', new Uint8Array(70_000));
     // 7 for the type, and twice four for a key and a length of three bytes: 70,015.
     expect([...large.subarray(0, 4)]).toEqual([0, 0x01, 0x11, 0x7f]);
+  });
+});
+
+describe('a message with too much', () => {
+  const most = 400_000;
+  const times = (count: number, ...bytes: readonly number[]): number[] =>
+    Array.from({ length: count * bytes.length }, (_, i) => bytes[i % bytes.length] as number);
+  // Concatenated without arguments of functions, of which there is a limit.
+  const long = (tag: number, body: readonly number[]): number[] => [tag * 8 + 2, ...num(body.length)].concat(body);
+  const whole = (kind: string, object: readonly number[]): number[] =>
+    [0x6b, 0x38, 0x73, 0x00, ...msg(1, str(1, 'v1'), str(2, kind))].concat(long(2, object));
+  const readers = {
+    'at once': (bytes: Uint8Array, schema: StructSchema) => readProtobuf(bytes, none, () => schema, names),
+    'in steps': (bytes: Uint8Array, schema: StructSchema) =>
+      atOnce(readProtobufInSteps(bytes, none, () => schema, names)),
+  };
+  const none = { apiVersion: '', kind: '' };
+  const entries = (count: number, key: (i: number) => string): number[] =>
+    Array.from({ length: count }, (_, i) => msg(2, str(1, key(i)))).flat();
+
+  it.each<readonly [string, StructSchema, number[]]>([
+    ['unknown fields', coreV1.ConfigMap, times(most + 1, 0x78, 1)],
+    ['fields of unknown groups', coreV1.ConfigMap, [0x7b].concat(times(most, 0x78, 1), 0x7c)],
+    ['texts of one field', coreV1.ConfigMap, long(1, times(most + 1, 0x0a, 0))],
+    ['fields of a time', coreV1.ConfigMap, long(1, long(8, times(most + 1, 0x08, 1)))],
+    ['fields of an entry', coreV1.ConfigMap, long(2, times(most + 1, 0x12, 0))],
+    ['messages in a list', coreV1.ConfigMap, long(1, times(65_537, 0x6a, 0))],
+    ['numbers in a list', coreV1.Pod, long(2, long(14, times(65_537, 0x20, 1)))],
+    ['packed numbers', coreV1.Pod, long(2, long(14, long(4, times(65_537, 1))))],
+    ['entries of a map', coreV1.ConfigMap, entries(16_385, (i) => `k${i}`)],
+    ['entries of one key', coreV1.ConfigMap, entries(16_385, () => 'k')],
+  ])('is refused for its %s', (_, schema, object) => {
+    const bytes = Uint8Array.from(whole(schema.name, object));
+    for (const read of Object.values(readers)) {
+      expect(() => read(bytes, schema)).toThrow(expect.objectContaining({ code: 413 }));
+    }
+  });
+
+  it.each([
+    ['objects', times(most + 1, 0x12, 0)],
+    ['unknown fields', times(most + 1, 0x78, 1)],
+    ['types', long(1, times(most + 1, 0x0a, 0))],
+  ])('is refused for the %s of its envelope', (_, envelope) => {
+    const bytes = Uint8Array.from([0x6b, 0x38, 0x73, 0x00].concat(envelope));
+    for (const read of Object.values(readers)) {
+      expect(() => read(bytes, coreV1.ConfigMap)).toThrow(expect.objectContaining({ code: 413 }));
+    }
+  });
+
+  it('does not include as many entries as a map may have', () => {
+    const bytes = Uint8Array.from(
+      whole(
+        'ConfigMap',
+        entries(16_384, (i) => `k${i}`),
+      ),
+    );
+    for (const read of Object.values(readers)) {
+      expect(Object.keys(read(bytes, coreV1.ConfigMap).value['data'] as JsonObject)).toHaveLength(16_384);
+    }
   });
 });

@@ -120,7 +120,7 @@ function readEnvelope(bytes: Uint8Array): TypeMeta & { readonly raw: Uint8Array 
   if (bytes.length === MAGIC.length) throw statusError.badRequest('empty body');
   const input = new Input(bytes.subarray(MAGIC.length));
   let [apiVersion, kind] = ['', ''];
-  let raw: Uint8Array = new Uint8Array();
+  let raw = [0, 0];
   while (input.at < input.end) {
     const key = input.key();
     const tag = key >>> 3;
@@ -131,10 +131,10 @@ function readEnvelope(bytes: Uint8Array): TypeMeta & { readonly raw: Uint8Array 
     if ((key & 7) !== SIZED) throw wrongWire(key & 7, 'envelope');
     const outer = input.enter();
     if (tag === 1) [apiVersion = apiVersion, kind = kind] = takeParts(input, typeMetaParts, 'typeMeta') as string[];
-    else if (tag === 2) raw = input.rest();
+    else if (tag === 2) raw = [input.at, input.end];
     input.leave(outer);
   }
-  return { apiVersion, kind, raw };
+  return { apiVersion, kind, raw: input.bytes.subarray(...raw) };
 }
 
 /** Encodes an object in its envelope. The value must be normalised by its schema. */

@@ -342,6 +342,12 @@ describe('a body with many members', () => {
     }
   });
 
+  it('is scanned, decoded and parsed in steps of their own when it is one long text', () => {
+    const steps = parseJsonInSteps(Buffer.from(`{"a":"${'é'.repeat(200_000)}"}`)) as Steps<unknown>;
+    // Two while it is scanned, one after it has been decoded.
+    expect([...steps]).toHaveLength(3);
+  });
+
   it('is left to be read at once when it is small', () => {
     expect(parseJsonInSteps(Buffer.from('{"a":1}'))).toBeUndefined();
   });

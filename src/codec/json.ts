@@ -35,15 +35,18 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
  * @throws StatusError 400 with a message that says why the text is not JSON, or 413 above `maxMembers`
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
-  return parseScanned(bytes, scan(bytes), maxDepth, maxMembers);
+  return atOnce(parseScanned(bytes, scan(bytes), maxDepth, maxMembers));
 }
 
-function parseScanned(bytes: Uint8Array, shape: Shape, maxDepth: number, maxMembers: number): ParsedBody {
+function* parseScanned(bytes: Uint8Array, shape: Shape, maxDepth: number, maxMembers: number): Steps<ParsedBody> {
   if (shape.commas > maxMembers) throw statusError.tooManyMembers();
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
-  const body = read(bytes, shape, maxDepth);
-  if (body === undefined) throw explain(bytes);
-  return body;
+  const text = textOf(bytes);
+  yield;
+  const body = read(bytes, text, shape, maxDepth);
+  if (body !== undefined) return body;
+  yield;
+  throw explain(bytes);
 }
 
 /** Bodies with at least this many members are read in steps: the engine's parser takes up to a microsecond for each. */
@@ -80,7 +83,7 @@ function* parseLong(bytes: Uint8Array, maxDepth: number, maxMembers: number): St
   if (hasMany(shape) && shape.commas <= maxMembers && shape.depth <= maxDepth) {
     return yield* readInSteps(bytes, maxDepth);
   }
-  return parseScanned(bytes, shape, maxDepth, maxMembers);
+  return yield* parseScanned(bytes, shape, maxDepth, maxMembers);
 }
 
 function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
@@ -103,7 +106,7 @@ function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
 /** Parses a JSON body; undefined when it is invalid, nests too deep or has findings. */
 export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
   const shape = scan(bytes);
-  const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, shape, MAX_DEPTH);
+  const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, textOf(bytes), shape, MAX_DEPTH);
   return body?.findings.length === 0 ? body : undefined;
 }
 
@@ -124,8 +127,7 @@ function* withoutFindings(steps: Steps<ParsedBody>): Steps<ParsedBody | undefine
 }
 
 /** Parses a body; undefined when it is invalid. */
-function read(bytes: Uint8Array, { exact, colons }: Shape, maxDepth: number): ParsedBody | undefined {
-  const text = textOf(bytes);
+function read(bytes: Uint8Array, text: string, { exact, colons }: Shape, maxDepth: number): ParsedBody | undefined {
   try {
     if (!exact) {
       const value = JSON.parse(text) as Json;

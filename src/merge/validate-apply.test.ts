@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atOnce, type JsonObject } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject } from '../meta/index.ts';
 import { objectShape } from './shape.ts';
 import { names, thing } from './testing/thing.ts';
 import { validateApplyConfig } from './validate-apply.ts';
@@ -112,4 +112,15 @@ it('errors are bounded in number and length, whatever the keys and entries', () 
     expect(errors.length).toBeLessThanOrEqual(100);
     for (const error of errors) expect(error.length).toBeLessThan(2_000);
   }
+});
+
+it.each(['text', 'tags'])('of a long value of spec.%s only the beginning is read for its error', (field) => {
+  const list = Array.from<Json>({ length: 60_000 }).fill('x');
+  Object.defineProperty(list, 1_000, {
+    get: () => {
+      throw new Error('read');
+    },
+  });
+  const [error] = atOnce(validateApplyConfig(shape, { spec: { [field]: { list } } }));
+  expect(error).toMatch(/^\.spec\.(text: expected string|tags: expected list), got .*list.*x.{0,4}x/);
 });

@@ -139,22 +139,59 @@ function typeWord(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : 'string';
 }
 
-const plain = (value: Json): string => wordsOf(value).slice(0, maxValueText);
-const quoted = (value: Json): string => literalOf(value).slice(0, maxValueText);
+const plain = (value: Json): string => beginning(words(value));
+const quoted = (value: Json): string => beginning(literal(value));
 
-function wordsOf(value: Json): string {
-  if (value === null) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(wordsOf).join(' ')}]`;
-  if (!isJsonObject(value)) return String(value);
-  const members = Object.keys(value).sort();
-  return `map[${members.map((key) => `${key}:${wordsOf(value[key] as Json)}`).join(' ')}]`;
+/** The beginning of a text, of which no more parts are made than it needs. */
+function beginning(parts: Iterable<string>): string {
+  let text = '';
+  for (const part of parts) {
+    text += part;
+    if (text.length >= maxValueText) break;
+  }
+  return text.slice(0, maxValueText);
 }
 
-function literalOf(value: Json): string {
-  if (value === null) return 'interface {}(nil)';
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(literalOf).join(', ')}}`;
-  if (!isJsonObject(value)) return String(value);
-  const members = Object.keys(value).sort();
-  return `map[string]interface {}{${members.map((key) => `"${key}":${literalOf(value[key] as Json)}`).join(', ')}}`;
+function* words(value: Json): Generator<string> {
+  if (value === null) yield '<nil>';
+  else if (Array.isArray(value)) {
+    yield '[';
+    yield* separated(' ', value, words);
+    yield ']';
+  } else if (isJsonObject(value)) {
+    yield 'map[';
+    yield* separated(' ', Object.keys(value).sort(), function* (key) {
+      yield `${key}:`;
+      yield* words(value[key] as Json);
+    });
+    yield ']';
+  } else yield String(value);
+}
+
+function* literal(value: Json): Generator<string> {
+  if (value === null) yield 'interface {}(nil)';
+  else if (typeof value === 'string') yield JSON.stringify(value.slice(0, maxValueText));
+  else if (Array.isArray(value)) {
+    yield '[]interface {}{';
+    yield* separated(', ', value, literal);
+    yield '}';
+  } else if (isJsonObject(value)) {
+    yield 'map[string]interface {}{';
+    yield* separated(', ', Object.keys(value).sort(), function* (key) {
+      yield `"${key}":`;
+      yield* literal(value[key] as Json);
+    });
+    yield '}';
+  } else yield String(value);
+}
+
+function* separated<T>(
+  separator: string,
+  items: readonly T[],
+  partsOf: (item: T) => Iterable<string>,
+): Generator<string> {
+  for (const [i, item] of items.entries()) {
+    if (i > 0) yield separator;
+    yield* partsOf(item);
+  }
 }

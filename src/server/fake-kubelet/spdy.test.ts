@@ -104,6 +104,23 @@ describe('SPDY', () => {
     }
   });
 
+  it.each([
+    ['pings', [0x80, 3, 0, 6, 0, 0, 0, 4, 0, 0, 0, 1]],
+    ['data', [0, 0, 0, 3, 0, 0, 0, 1, 0x78]],
+  ])('reads %s no faster than the client reads the answers', async (_, frame) => {
+    const client = new Client({ type: 'ports', ports: [80], response: 'x'.repeat(1_000) }, 'portforward.k8s.io');
+    await client.openStream(3, { streamtype: 'data' });
+    await expect.poll(() => client.frames()).toEqual(['control 2 of 3']);
+    client.socket.removeAllListeners('data').pause();
+    const block = Buffer.concat(Array.from({ length: 5_000 }, () => Buffer.from(frame)));
+    let written = 0;
+    for (let i = 0; i < 40; i++) client.socket.write(block, () => written++);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(client.socket.readableLength).toBeLessThan(100_000);
+    client.socket.resume();
+    await expect.poll(() => written).toBe(40);
+  });
+
   it('ends with a frame that is too long, or whose headers cannot be read', async () => {
     for (const bytes of [
       [0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff],

@@ -87,13 +87,14 @@ class SpdyPeer extends Socket {
       this.#bytesToSkip -= skipped;
       rest = rest.subarray(skipped);
       if (this.#bytesToSkip > 0 || rest.length < headLength) break;
+      // Each frame may have an answer.
+      await this.#drained();
       const length = rest.readUIntBE(5, 3);
       const isControl = (rest.readUInt8(0) & 0x80) !== 0;
       if (!isControl) {
         const id = rest.readUInt32BE(0);
         this.#bytesToSkip = length;
         rest = rest.subarray(headLength);
-        await this.#drained();
         this.#data(id);
         continue;
       }

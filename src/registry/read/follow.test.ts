@@ -78,7 +78,7 @@ describe('follow', () => {
     expect([...state.keys()].sort()).toEqual(names.map((name) => `ns/${name}`).sort());
   });
 
-  it.each(['{"kind":"Conf', '"n":'])('tells a corrupt object as deleted: %s', async (text) => {
+  it.each(['{"kind":"Conf', '"n":', '"data":5'])('tells a corrupt object as deleted: %s', async (text) => {
     const made = followedBench();
     await made.create('configmaps', note('bad'));
     await made.create('configmaps', note('good'));

@@ -1,5 +1,5 @@
 import type { CachedObject, WatchCache } from '../../cache/index.ts';
-import { type ApiObject, atOnce, inTurns, type Steps, serverTurns } from '../../meta/index.ts';
+import { type ApiObject, atOnce, inTurns, isLarge, type Steps, serverTurns } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
 import { isCorrupt, readObjectInSteps } from '../stored/read.ts';
 import type { FollowOptions, ObjectFollower } from '../types.ts';
@@ -17,10 +17,16 @@ export async function changesReported(cache: WatchCache): Promise<void> {
 }
 
 /** The object; undefined when it is corrupt, or deleted: `cached` is undefined. */
-function* readable(format: Resource['format'], cached: CachedObject | undefined): Steps<ApiObject | undefined> {
+function* readable(
+  { format, storageVersion: { type } }: Resource,
+  cached: CachedObject | undefined,
+): Steps<ApiObject | undefined> {
   if (cached === undefined || isCorrupt(cached)) return undefined;
   try {
-    return yield* readObjectInSteps(format, cached);
+    const object = yield* readObjectInSteps(format, cached);
+    // Another process may have stored values of any type.
+    const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
+    return value as ApiObject;
   } catch {
     format.report(cached.key, cached.revision);
     return undefined;
@@ -39,7 +45,7 @@ export async function follow(
   { late = false }: FollowOptions = {},
   turns = serverTurns(),
 ): Promise<void> {
-  const { cache, format, keyPrefix } = resource;
+  const { cache, keyPrefix } = resource;
   if (!late) checkFollowed(resource);
   // A change is reported at once, unless it, or one before it, is long to read.
   const running = unfinished.get(cache) ?? new Set<Promise<void>>();
@@ -55,7 +61,7 @@ export async function follow(
     tell(cached, await inTurns(steps, turns));
   };
   const report = (cached: CachedObject, deleted: boolean) => {
-    const steps = readable(format, deleted ? undefined : cached);
+    const steps = readable(resource, deleted ? undefined : cached);
     if (last === undefined && (deleted || cached.bytes.length < longBytes)) return tell(cached, atOnce(steps));
     const next = reportInTurns(last, cached, steps);
     last = next;

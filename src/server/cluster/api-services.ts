@@ -9,8 +9,9 @@ import {
   type Names,
   serverTurns,
   statusError,
+  type Turns,
 } from '../../meta/index.ts';
-import type { Registry, ResourceDefinition } from '../../registry/index.ts';
+import type { NewEntry, Registry, ResourceDefinition } from '../../registry/index.ts';
 import { type BuiltinGroup, builtinGroups } from '../../resources/index.ts';
 import type { Store } from '../../store/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
@@ -26,7 +27,7 @@ export interface RegistrationOptions {
 }
 
 /**
- * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
+ * Creates missing APIServices, a hundred in one commit, corrects the spec of those with the automanaged label, and deletes those of
  * versions that are no longer served. After the start (`atStart` false) it handles custom resources only: other servers may
  * be of a release that serves other built-in versions. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
@@ -43,18 +44,22 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
     for (const item of items) existing.set(item.metadata.name ?? '', item);
     if (turns.over) await turns.next();
   }
-  const expected = servedVersions(registry, names);
+  const expected = await servedVersions(registry, names, turns);
   const label = `kube-aggregator.${names.labels}/automanaged`;
   const isDue = (managed: string | undefined) => managed === 'true' || (atStart && managed === 'onstart');
 
   const missing = [...expected].filter(([name, { managed }]) => !existing.has(name) && isDue(managed));
-  const entries = missing.map(([name, { spec, managed }]) => {
-    const metadata = { name, labels: { [label]: managed } };
-    const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
-    return registry.newEntry(resource, object, ownManager);
-  });
-  if (!(await commitNew(store, entries))) {
-    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server created some of them');
+  for (let at = 0; at < missing.length; at += pageSize) {
+    const entries: NewEntry[] = [];
+    for (const [name, { spec, managed }] of missing.slice(at, at + pageSize)) {
+      if (turns.over) await turns.next();
+      const metadata = { name, labels: { [label]: managed } };
+      const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
+      entries.push(registry.newEntry(resource, object, ownManager));
+    }
+    if (!(await commitNew(store, entries))) {
+      throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server created some of them');
+    }
   }
   const managed = [...existing].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
   const defined = managed.every(([name]) => expected.has(name)) ? noVersions : await definedVersions(registry);
@@ -70,7 +75,7 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   }
 }
 
-/** Parsing so many APIServices takes a millisecond. */
+/** How many APIServices are read or created at a time: parsing them takes a millisecond. */
 const pageSize = 100;
 
 const noVersions: ReadonlySet<string> = new Set();
@@ -114,10 +119,11 @@ export function builtInPriorities(definitions: readonly ResourceDefinition[], na
 }
 
 /** The expected APIServices of all served group versions, by name. */
-function servedVersions(registry: Registry, names: Names): Map<string, ExpectedService> {
+async function servedVersions(registry: Registry, names: Names, turns: Turns): Promise<Map<string, ExpectedService>> {
   const builtin = groupsByName(names);
   const services = new Map<string, ExpectedService>();
   for (const { definition } of registry.resources) {
+    if (turns.over) await turns.next();
     const { group, versions, custom } = definition;
     const { priority, versionPriorities = {} } = custom === undefined ? (builtin.get(group) ?? {}) : { priority: 1000 };
     if (priority === undefined) continue;

@@ -96,25 +96,24 @@ function apiGroupsOf(
     if (remote !== undefined || !versions.has(version)) versions.set(version, []);
   }
   const known = new Map(before.map((group) => [group.name, group]));
-  const highest = (group: Group) =>
-    group.versions.reduce(
-      (most, { version }) => Math.max(most, registrations.prioritiesOf(group.name, version).group),
-      0,
-    );
-  const groups = [...found].map(([name, versions]) => groupOf(name, versions, registrations, known.get(name)));
-  return groups
-    .map((group) => ({ group, priority: highest(group), rank: rank.get(group.name) ?? rank.size }))
+  return [...found]
+    .map(([name, versions]) => ({
+      ...groupOf(name, versions, registrations, known.get(name)),
+      rank: rank.get(name) ?? rank.size,
+    }))
     .sort((a, b) => b.priority - a.priority || a.rank - b.rank || (a.group.name < b.group.name ? -1 : 1))
     .map(({ group }) => group);
 }
 
+/** A group and its priority: the highest of its versions. */
 function groupOf(
   name: string,
   resources: ReadonlyMap<string, readonly ServedResource[]>,
   registrations: RegisteredVersions,
   before: Group | undefined,
-): Group {
-  const versions = [...resources].map(([version, served]) => {
+): { readonly group: Group; readonly priority: number } {
+  const known = new Map(before?.versions.map((served) => [served.version, served]));
+  const ranked = [...resources].map(([version, served]) => {
     const made: ServedVersion = {
       group: name,
       version,
@@ -122,13 +121,21 @@ function groupOf(
       resources: [...served].sort((a, b) => (pluralOf(a) < pluralOf(b) ? -1 : 1)),
       remote: registrations.all.get(`${version}.${name}`)?.remote,
     };
-    const last = before?.versions.find((one) => one.version === version);
-    return last !== undefined && isSame(last, made) ? last : made;
+    const last = known.get(version);
+    return {
+      served: last !== undefined && isSame(last, made) ? last : made,
+      priorities: registrations.prioritiesOf(name, version),
+    };
   });
-  const priority = ({ version }: ServedVersion) => registrations.prioritiesOf(name, version).version;
-  versions.sort((a, b) => priority(b) - priority(a) || compareVersions(a.version, b.version));
+  ranked.sort(
+    (a, b) => b.priorities.version - a.priorities.version || compareVersions(a.served.version, b.served.version),
+  );
+  const versions = ranked.map(({ served }) => served);
   const same = before?.versions.length === versions.length && versions.every((one, i) => one === before.versions[i]);
-  return same ? before : { name, versions };
+  return {
+    group: same ? before : { name, versions },
+    priority: ranked.reduce((most, { priorities }) => Math.max(most, priorities.group), 0),
+  };
 }
 
 const isSame = (a: ServedVersion, b: ServedVersion): boolean =>

@@ -283,7 +283,7 @@ export interface VersionedLookup {
 export interface SelectedObjects {
   readonly length: number;
   /** The object at an index below `length`. */
-  readonly read: (index: number) => ApiObject;
+  readonly read: (index: number) => Awaitable<ApiObject>;
 }
 
 /**

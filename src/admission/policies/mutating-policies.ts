@@ -77,7 +77,7 @@ class Run {
       const { parameters, ...policy } = application;
       for (let index = 0; index < parameters.length; index++) {
         if (turns.over) await turns.next();
-        if (await this.#applyPolicy({ ...policy, params: parameters.read(index) })) applied = true;
+        if (await this.#applyPolicy({ ...policy, params: await parameters.read(index) })) applied = true;
       }
     }
     // As in the reference server, also when the mutations have changed nothing.

@@ -1,6 +1,6 @@
 /** The parameters of policies. */
 import type { JsonObject, LabelSelector, Turns } from '../../meta/index.ts';
-import type { KindPlace, PluginInitializer } from '../types.ts';
+import type { Awaitable, KindPlace, PluginInitializer } from '../types.ts';
 
 /** Why a policy or a binding cannot be applied to a request; its failure policy decides what follows. */
 export class ConfigurationError extends Error {}
@@ -20,7 +20,7 @@ export interface ParameterReference {
 export interface Parameters {
   readonly length: number;
   /** The parameter at an index below `length`. Undefined: the policy is evaluated without. */
-  readonly read: (index: number) => JsonObject | undefined;
+  readonly read: (index: number) => Awaitable<JsonObject | undefined>;
 }
 
 /** A policy without a kind of parameters, or with a binding without a reference to them, is evaluated once. */

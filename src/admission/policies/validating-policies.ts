@@ -58,7 +58,7 @@ async function enforce(
       const inputs = {
         program,
         request: values,
-        params: parameters.read(index),
+        params: await parameters.read(index),
         namespaceObject,
         clock: initializer.clock,
       };

@@ -9,7 +9,7 @@ import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { checkFollowed } from './follow.ts';
-import { versionedReads } from './versioned-reads.ts';
+import { type ReadCached, versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
 interface DecodedLists {
@@ -106,6 +106,11 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     decoded.set(cached, object);
     return object;
   };
+  /** The object, which is shared unless it is large. @throws StatusError 500 when it cannot be read */
+  const read: ReadCached = (resource, cached, turns) => {
+    if (cached.bytes.length <= maxKeptBytes || isCorrupt(cached)) return decode(resource, cached);
+    return inTurns(readObjectInSteps(resource.format, cached), turns);
+  };
   const { listNow, readableNow } = cachedLists(decode);
   const namespaces = findResource('namespaces');
   return {
@@ -116,12 +121,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       return lookUp(registry, resource, () => {
         const cached = resource.cache.snapshot().get(key);
         if (cached === undefined) return undefined;
-        if (!isUnconverted(resource.format, cached.bytes)) {
-          const isLarge = cached.bytes.length > maxKeptBytes && !isCorrupt(cached);
-          return isLarge
-            ? inTurns(readObjectInSteps(resource.format, cached), serverTurns())
-            : decode(resource, cached);
-        }
+        if (!isUnconverted(resource.format, cached.bytes)) return read(resource, cached, serverTurns());
         return toOwnVersion(resource.format, cached).then((own) => decode(resource, own));
       });
     },
@@ -151,7 +151,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       };
       return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
     },
-    ...versionedReads(registry, decode),
+    ...versionedReads(registry, read),
     derived: (id: ResourceKey, derivation: Derivation<ApiObject, unknown, unknown>) =>
       derive(() => findResource(id), derivation),
     // Objects were decoded against the schema of their storage version when they were written.

@@ -17,7 +17,7 @@ async function selected(
   selector: string,
 ) {
   const all = await registry.objects.selectAs(as, namespace, parseLabelSelector(selector), serverTurns());
-  return Array.from({ length: all.length }, (_, index) => all.read(index));
+  return Promise.all(Array.from({ length: all.length }, (_, index) => all.read(index)));
 }
 const later = async <T>(find: () => T | Promise<T>): Promise<T> => find();
 
@@ -113,6 +113,19 @@ describe('a selection', () => {
     const [first, second] = [await select(), await select()];
     expect(first).toHaveLength(70);
     expect(second.every((object, i) => object === first[i])).toBe(true);
+  });
+
+  it('decodes a large object in steps', async () => {
+    const made = bench();
+    const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, `${i}`.repeat(3)]));
+    await made.create('configmaps', { ...labelled('large', { env: 'test' }), data });
+    await delivered();
+    const turns = new EveryStep();
+    const all = await made.registry.objects.selectAs(notes, 'ns', parseLabelSelector('env=test'), turns);
+    const before = turns.count;
+    expect(await all.read(0)).toMatchObject({ data });
+    expect(turns.count - before).toBeGreaterThan(10);
+    expect(await made.registry.objects.getAs(notes, 'ns', 'large')).toMatchObject({ data });
   });
 
   it('compares the labels of each object in a step of its own, once for each change', async () => {

@@ -1,9 +1,9 @@
-import type { SelectedObjects, ServedResource, VersionedLookup } from '../../admission/index.ts';
+import type { Awaitable, SelectedObjects, ServedResource, VersionedLookup } from '../../admission/index.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
-import { type ApiObject, inTurns, type LabelSelector, type Steps } from '../../meta/index.ts';
+import { type ApiObject, inTurns, type LabelSelector, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import type { Resource } from '../resource/resource.ts';
-import { fromStorage, keyOf, rangeOf } from '../resource/target.ts';
+import { fromStorage, fromStorageInSteps, keyOf, rangeOf } from '../resource/target.ts';
 import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
@@ -21,16 +21,22 @@ const nothing: SelectedObjects = {
   },
 };
 
-/** See `VersionedLookup`. `decode` gives the shared, decoded object. Every version of a custom resource has a cache of its own. */
+/** Decodes an object, which may be shared: a large one in these turns. */
+export type ReadCached = (resource: Resource, cached: CachedObject, turns: Turns) => Awaitable<ApiObject>;
+
+/** See `VersionedLookup`. Every version of a custom resource has a cache of its own. */
 export function versionedReads(
   registry: Pick<RegistryContext, 'store' | 'catalog'>,
-  decode: (resource: Resource, cached: CachedObject) => ApiObject,
+  readCached: ReadCached,
 ): VersionedLookup {
   const find = ({ group, version, resource }: ServedResource) => registry.catalog.find(group, version, resource);
   const selections = new WeakMap<Resource, Selections>();
-  const read = (resource: Resource, version: string, cached: CachedObject): ApiObject => {
+  const read = (resource: Resource, version: string, cached: CachedObject, turns: Turns): Awaitable<ApiObject> => {
     if (isCorrupt(cached)) throw unreadable(cached);
-    return fromStorage({ resource, version, namespace: '', name: '', subresource: '' }, decode(resource, cached));
+    const target = { resource, version, namespace: '', name: '', subresource: '' };
+    const found = readCached(resource, cached, turns);
+    if (!(found instanceof Promise)) return fromStorage(target, found);
+    return found.then((object) => inTurns(fromStorageInSteps(target, object), turns));
   };
   function* matching(resource: Resource, namespace: string, selector: LabelSelector): Steps<readonly CachedObject[]> {
     const snapshot = resource.cache.snapshot();
@@ -62,8 +68,8 @@ export function versionedReads(
         const cached = cache.snapshot().get(key);
         if (cached === undefined) return undefined;
         const own = inVersion(format, cached);
-        if (own !== undefined) return read(resource, as.version, own);
-        return toOwnVersion(format, cached).then((object) => read(resource, as.version, object));
+        if (own !== undefined) return read(resource, as.version, own, serverTurns());
+        return toOwnVersion(format, cached).then((object) => read(resource, as.version, object, serverTurns()));
       });
     },
     selectAs: async (as, namespace, selector, turns) => {
@@ -76,7 +82,7 @@ export function versionedReads(
         length: objects.length,
         read: (index: number) => {
           const cached = objects[index] as CachedObject;
-          return read(resource, as.version, inVersion(format, cached) ?? cached);
+          return read(resource, as.version, inVersion(format, cached) ?? cached, turns);
         },
       });
       if (selected.every((cached) => inVersion(format, cached) !== undefined)) return readFrom(selected);

@@ -13,6 +13,7 @@ import type {
   Random,
   ResourcePlace,
   Stages,
+  Steps,
   Turns,
   User,
 } from '../meta/index.ts';
@@ -323,8 +324,8 @@ export interface ObjectLookup extends VersionedLookup {
 
 /** How a value is derived from objects. Neither function may throw. */
 export interface Derivation<O, T, V> {
-  /** Called once for each state of an object, in a step of its own. */
-  readonly compile: (object: O) => T;
+  /** Called once for each state of an object. */
+  readonly compile: (object: O) => Steps<T>;
   /** Called with the results for all objects, in the order of their names. */
   readonly join: (compiled: readonly T[]) => V;
 }

@@ -1,3 +1,4 @@
+import { oneStep } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Pod } from '../../types/core-v1.ts';
 import { PriorityClass } from '../../types/scheduling-v1.ts';
@@ -32,7 +33,8 @@ type PriorityClassPart = ReturnType<typeof partOf>;
 export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   /** Of several defaults, the one with the lowest value. */
   const defaultClass = objects.derived(PriorityClass, {
-    compile: (one): PriorityClassPart | undefined => (one.globalDefault === true ? partOf(one) : undefined),
+    compile: (one) =>
+      oneStep((): PriorityClassPart | undefined => (one.globalDefault === true ? partOf(one) : undefined)),
     join: (all) => all.filter((one) => one !== undefined).sort((a, b) => valueIn(a) - valueIn(b))[0],
   });
   const classOf = async (

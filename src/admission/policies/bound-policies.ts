@@ -5,6 +5,7 @@ import {
   type LabelSelector,
   type ObjectMeta,
   once,
+  oneStep,
   type Steps,
   selectorFromObject,
   serverTurns,
@@ -66,12 +67,13 @@ export function policyCompiler<Spec extends PolicySpec, Program>(
 ): Derivation<StoredObject<Spec>, CompiledPolicy<Program> | undefined, readonly CompiledPolicy<Program>[]> {
   let compiledByUid = new Map<string, CompiledPolicy<Program>>();
   return {
-    compile: ({ metadata, spec }) => {
-      const { uid = '', name = '', generation = 0 } = metadata;
-      const compiledBefore = compiledByUid.get(uid);
-      if (compiledBefore?.generation === generation) return compiledBefore;
-      return spec && { name, uid, generation, ...compiled(spec, compile) };
-    },
+    compile: ({ metadata, spec }) =>
+      oneStep(() => {
+        const { uid = '', name = '', generation = 0 } = metadata;
+        const compiledBefore = compiledByUid.get(uid);
+        if (compiledBefore?.generation === generation) return compiledBefore;
+        return spec && { name, uid, generation, ...compiled(spec, compile) };
+      }),
     join: (policies) => {
       const all = policies.filter((policy) => policy !== undefined);
       compiledByUid = new Map(all.map((policy) => [policy.uid, policy]));
@@ -100,18 +102,19 @@ export const bindingsByPolicy: Derivation<
   readonly [policyName: string, binding: CompiledBinding],
   ReadonlyMap<string, readonly CompiledBinding[]>
 > = {
-  compile: ({ metadata, spec = {} }) => {
-    const { policyName = '', matchResources, paramRef, validationActions = [] } = spec;
-    return [
-      policyName,
-      {
-        name: metadata.name ?? '',
-        match: matchResources && matchOf(matchResources),
-        parameters: paramRef && referenceOf(paramRef),
-        actions: validationActions,
-      },
-    ];
-  },
+  compile: ({ metadata, spec = {} }) =>
+    oneStep(() => {
+      const { policyName = '', matchResources, paramRef, validationActions = [] } = spec;
+      return [
+        policyName,
+        {
+          name: metadata.name ?? '',
+          match: matchResources && matchOf(matchResources),
+          parameters: paramRef && referenceOf(paramRef),
+          actions: validationActions,
+        },
+      ];
+    }),
   join: (bindings) => {
     const byPolicy = new Map<string, CompiledBinding[]>();
     for (const [policyName, binding] of bindings) {

@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  atOnce,
   defaultFeatures,
   formatGroupResource,
   type JsonObject,
@@ -80,7 +81,7 @@ export function fakeInitializer(
       derived:
         (resource, { compile, join }) =>
         () =>
-          join(inPlace(resource, '').map(({ object }) => compile(object as never))),
+          join(inPlace(resource, '').map(({ object }) => atOnce(compile(object as never)))),
     } as ObjectLookup,
     authorize: (_, attributes) => ({
       allowed: !denies(attributes),

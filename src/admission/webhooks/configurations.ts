@@ -40,10 +40,12 @@ export const hooksFrom = (
   type: HookType,
   caller: (webhook: RegisteredWebhook) => CallWebhook,
 ): Derivation<Configuration, readonly Hook[], readonly Hook[]> => ({
-  compile: ({ metadata: { name = '' }, webhooks = [] }) =>
-    webhooks.map((webhook: Webhook, i): Hook => {
+  *compile({ metadata: { name = '' }, webhooks = [] }) {
+    const hooks: Hook[] = [];
+    for (const [i, webhook] of webhooks.entries()) {
+      yield;
       const { matchConditions = [], clientConfig = {}, admissionReviewVersions = [] } = webhook;
-      return {
+      hooks.push({
         type,
         name: webhook.name ?? '',
         configuration: name,
@@ -59,8 +61,10 @@ export const hooksFrom = (
         timeoutMs: (webhook.timeoutSeconds ?? 10) * 1_000,
         reinvocable: webhook.reinvocationPolicy === 'IfNeeded',
         call: caller(clientConfig),
-      };
-    }),
+      });
+    }
+    return hooks;
+  },
   join: (hooks) => hooks.flat(),
 });
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../meta/index.ts';
 import { old, requestFor } from '../testing/initializer.ts';
 import { patches, type Reply, webhook, webhookPlugins } from '../testing/webhooks.ts';
 import { type AdmissionRequest, WebhookFailure } from '../types.ts';
+import { hooksFrom } from './configurations.ts';
 
 const yes: Reply = () => ({ allowed: true });
 const note = (part: Partial<AdmissionRequest> = {}, object: JsonObject = {}) =>
@@ -219,6 +220,15 @@ describe('validating webhooks', () => {
       'Timeout: request did not complete within requested timeout - context deadline exceeded',
     ]);
   });
+});
+
+it('the webhooks of a configuration are each made in a step of its own', () => {
+  const webhooks = Array.from({ length: 50 }, (_, i) => ({ name: `w${i}`, clientConfig: {} }));
+  const steps = hooksFrom('validating', () => () => Promise.reject(new Error('not called'))).compile({
+    metadata: { name: 'many' },
+    webhooks: webhooks as unknown as [],
+  });
+  expect([...steps]).toHaveLength(50);
 });
 
 describe('match conditions', () => {

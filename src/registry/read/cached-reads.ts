@@ -8,7 +8,7 @@ import { keyOf, rangeOf } from '../resource/target.ts';
 import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
-import { checkFollowed } from './follow.ts';
+import { checkFollowed, usable } from './follow.ts';
 import { type ReadCached, versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
@@ -166,12 +166,17 @@ function derive<T, V>(
   /** The results for the objects of the last computation. */
   let compiled = new Map<CachedObject, { readonly result: T }>();
   let current: { readonly cache: WatchCache; stale: boolean; value: Awaitable<V> } | undefined;
-  function* compute({ cache, format, keyPrefix }: Resource): Steps<V> {
+  function* compute(resource: Resource): Steps<V> {
     const next: typeof compiled = new Map();
-    for (const cached of cache.snapshot().range(keyPrefix)) {
+    for (const cached of resource.cache.snapshot().range(resource.keyPrefix)) {
       yield;
-      if (isCorrupt(cached)) continue;
-      next.set(cached, compiled.get(cached) ?? { result: compile(readObject(format, cached)) });
+      let known = compiled.get(cached);
+      if (known === undefined) {
+        const object = yield* usable(resource, cached);
+        if (object === undefined) continue;
+        known = { result: yield* compile(object) };
+      }
+      next.set(cached, known);
     }
     compiled = next;
     return join([...next.values()].map(({ result }) => result));

@@ -16,12 +16,12 @@ export async function changesReported(cache: WatchCache): Promise<void> {
   if (running !== undefined) await Promise.all([...running]);
 }
 
-/** The object; undefined when it is corrupt, or deleted: `cached` is undefined. */
-function* readable(
+/** The object for code that acts on it; undefined when it is corrupt, which is reported. */
+export function* usable(
   { format, storageVersion: { type } }: Resource,
-  cached: CachedObject | undefined,
+  cached: CachedObject,
 ): Steps<ApiObject | undefined> {
-  if (cached === undefined || isCorrupt(cached)) return undefined;
+  if (isCorrupt(cached)) return undefined;
   try {
     const object = yield* readObjectInSteps(format, cached);
     // Another process may have stored values of any type.
@@ -52,18 +52,14 @@ export async function follow(
   unfinished.set(cache, running);
   let last: Promise<void> | undefined;
   const tell = ({ namespace, name }: CachedObject, object: ApiObject | undefined) => follower(namespace, name, object);
-  const reportInTurns = async (
-    before: Promise<void> | undefined,
-    cached: CachedObject,
-    steps: ReturnType<typeof readable>,
-  ) => {
+  const reportInTurns = async (before: Promise<void> | undefined, cached: CachedObject, deleted: boolean) => {
     await before;
-    tell(cached, await inTurns(steps, turns));
+    tell(cached, deleted ? undefined : await inTurns(usable(resource, cached), turns));
   };
   const report = (cached: CachedObject, deleted: boolean) => {
-    const steps = readable(resource, deleted ? undefined : cached);
-    if (last === undefined && (deleted || cached.bytes.length < longBytes)) return tell(cached, atOnce(steps));
-    const next = reportInTurns(last, cached, steps);
+    if (last === undefined && deleted) return tell(cached, undefined);
+    if (last === undefined && cached.bytes.length < longBytes) return tell(cached, atOnce(usable(resource, cached)));
+    const next = reportInTurns(last, cached, deleted);
     last = next;
     running.add(next);
     void next.then(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest, ServedKind } from '../../admission/index.ts';
-import type { JsonObject } from '../../meta/index.ts';
+import { type JsonObject, oneStep } from '../../meta/index.ts';
 import type { Change } from '../index.ts';
 import { representObject } from '../index.ts';
 import { bench, followedBench, how } from '../testing/fixtures.ts';
@@ -200,10 +200,11 @@ describe('a value derived from the objects of a resource', () => {
     let joined = 0;
     const { create: make, registry, write } = followedBench();
     const names = registry.objects.derived('configmaps', {
-      compile: ({ metadata }) => {
-        compiled++;
-        return metadata.name;
-      },
+      compile: ({ metadata }) =>
+        oneStep(() => {
+          compiled++;
+          return metadata.name;
+        }),
       join: (all) => {
         joined++;
         return all;
@@ -224,9 +225,29 @@ describe('a value derived from the objects of a resource', () => {
     expect([compiled, joined]).toEqual([2, 3]);
   });
 
+  it('leaves out an object whose values are not of its type: another process stored it', async () => {
+    const { create: make, registry, store } = followedBench();
+    const names = registry.objects.derived('configmaps', {
+      compile: ({ metadata }) => oneStep(() => metadata.name),
+      join: (all) => all,
+    });
+    for (const name of ['a', 'b']) await make('configmaps', { metadata: { name } });
+    expect(await names()).toEqual(['a', 'b']);
+    const key = '/configmaps/ns/a';
+    const { entry } = await store.get(key);
+    const value = Buffer.from(
+      Buffer.from(entry?.value ?? [])
+        .toString()
+        .replace(/}$/, ',"data":5}'),
+    );
+    await store.commit([], [{ key, value }]);
+    await make('configmaps', { metadata: { name: 'c' } });
+    expect(await names()).toEqual(['b', 'c']);
+  });
+
   it('of a resource that does not exist is derived from nothing', async () => {
     const { registry } = bench();
-    const count = { compile: () => 1, join: (all: readonly number[]) => all.length };
+    const count = { compile: () => oneStep(() => 1), join: (all: readonly number[]) => all.length };
     expect(await registry.objects.derived('things.example.com', count)()).toBe(0);
   });
 });

@@ -44,7 +44,8 @@ export const hooksFrom = (
     const hooks: Hook[] = [];
     for (const [i, webhook] of webhooks.entries()) {
       yield;
-      const { matchConditions = [], clientConfig = {}, admissionReviewVersions = [] } = webhook;
+      const matchConditions = webhook.matchConditions ?? [];
+      const versions = webhook.admissionReviewVersions ?? [];
       hooks.push({
         type,
         name: webhook.name ?? '',
@@ -57,10 +58,10 @@ export const hooksFrom = (
             : once(() => inTurns(compileMatchConditions(matchConditions), serverTurns())),
         ignoresFailures: webhook.failurePolicy === 'Ignore',
         sideEffects: webhook.sideEffects ?? undefined,
-        reviewVersion: reviewVersions.find((known) => known === admissionReviewVersions.find(isReviewVersion)),
+        reviewVersion: reviewVersions.find((known) => known === versions.find(isReviewVersion)),
         timeoutMs: (webhook.timeoutSeconds ?? 10) * 1_000,
         reinvocable: webhook.reinvocationPolicy === 'IfNeeded',
-        call: caller(clientConfig),
+        call: caller(webhook.clientConfig ?? {}),
       });
     }
     return hooks;

@@ -24,7 +24,7 @@ export function* usable(
   if (isCorrupt(cached)) return undefined;
   try {
     const object = yield* readObjectInSteps(format, cached);
-    // Another process may have stored values of any type.
+    // Another process may have stored values of any type, such as null in a list.
     const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
     return value as ApiObject;
   } catch {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, parseLabelSelector, type StatusError, serverTurns } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  type JsonObject,
+  parseLabelSelector,
+  type StatusError,
+  serverTurns,
+} from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import { delivered } from '../../store/testing/late-store.ts';
 import { bench, failure, how, note } from '../testing/fixtures.ts';
@@ -17,7 +23,9 @@ async function selected(
   selector: string,
 ) {
   const all = await registry.objects.selectAs(as, namespace, parseLabelSelector(selector), serverTurns());
-  return Promise.all(Array.from({ length: all.length }, (_, index) => all.read(index)));
+  const objects: ApiObject[] = [];
+  for (let index = 0; index < all.length; index++) objects.push(await all.read(index));
+  return objects;
 }
 const later = async <T>(find: () => T | Promise<T>): Promise<T> => find();
 

@@ -112,6 +112,40 @@ const longKeys: Scenario = {
   },
 };
 
+/** Protobuf of about 3 MB with very many fields: of a list, of a map, of a time, unknown ones, and of the envelope. */
+function protobufOfManyFields(): readonly (readonly [what: string, body: Buffer])[] {
+  const full = (...bytes: readonly number[]) => Buffer.alloc(3_000_000, Buffer.from(bytes));
+  const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+  const review = (metadata: Buffer) => Buffer.concat([magic, encodeFields([[2, encodeFields([[1, metadata]])]])]);
+  return [
+    ['finalizers', review(full(0x72, 0))],
+    ['owners', review(full(0x6a, 0))],
+    ['labels', review(full(0x5a, 4, 0x0a, 2, 0x61, 0x62))],
+    ['a time', review(encodeFields([[8, full(0x08, 1)]]))],
+    ['unknown fields', review(full(0x78, 1))],
+    ['an unknown group', review(full(0x7b, 0x78, 1, 0x7c))],
+    ['objects in the envelope', Buffer.concat([magic, full(0x12, 0)])],
+    ['types in the envelope', Buffer.concat([magic, encodeFields([[1, full(0x0a, 0)]])])],
+  ];
+}
+
+const manyProtobufFields: Scenario = {
+  name: 'many-protobuf-fields',
+  title: 'protobuf with a million fields is refused while it is read',
+  sharesServer: true,
+  attack: async ({ client, full }) => {
+    const asks = protobufOfManyFields().flatMap((one) => Array<typeof one>(full ? 10 : 2).fill(one));
+    await Promise.all(
+      asks.map(async ([what, body]) => {
+        const ask = asBob(selfReviews, '', 'application/vnd.orch.protobuf');
+        const answer = await client.http2({ ...ask, body });
+        refused(what, answer);
+        hold([413, 429].includes(answer.status), `${what}: ${answer.status}`);
+      }),
+    );
+  },
+};
+
 const manyErrors: Scenario = {
   name: 'many-errors',
   title: 'a body with a million errors is refused with a short message',
@@ -249,6 +283,7 @@ export const bodyScenarios: readonly Scenario[] = [
   yamlAliases,
   longKeys,
   manyErrors,
+  manyProtobufFields,
   manyManagers,
   deepFields,
 ];

@@ -49,7 +49,7 @@ testScenarios('sets', [
   {
     name: 'numbers and strings are different values',
     steps: [apply('one', spec({ numbers: [1, 10, 2] }))],
-    managers: { one: '.spec.numbers[=1] .spec.numbers[=10] .spec.numbers[=2]' },
+    managers: { one: '.spec.numbers[=10] .spec.numbers[=1] .spec.numbers[=2]' },
   },
   {
     name: 'a list with patch strategy merge and no merge key is a set',

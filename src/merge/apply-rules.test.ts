@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiObject } from '../meta/index.ts';
+import { type ApiObject, isJsonObject, type JsonObject } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
 import { applyAtOnce } from './testing/apply.ts';
 import {
@@ -289,6 +289,14 @@ testScenarios('rule 5: a change of fields of other managers conflicts unless for
     conflicts: ['"one" .data.a', '"one" .data.b', '"one" .spec.text', '"two" .metadata.labels.l'],
   },
   {
+    name: 'fields come before the fields of nested objects',
+    steps: [
+      apply('one', { spec: { strategy: { type: 'x' }, text: 'x' } }),
+      apply('two', { spec: { strategy: { type: 'y' }, text: 'y' } }),
+    ],
+    error: 'Apply failed with 2 conflicts: conflicts with "one":\n- .spec.text\n- .spec.strategy.type',
+  },
+  {
     name: 'a forced apply overwrites the value and is its only manager',
     steps: [apply('one', data({ a: '1' })), forceApply('two', data({ a: '2' }))],
     object: data({ a: '2' }),
@@ -469,6 +477,21 @@ testScenarios('rule 7: the manager that changes a value owns it', [
     managers: { 'one (Update)': '.data .data.a' },
   },
 ]);
+
+describe('times of entries', () => {
+  const entryOf = (...configs: readonly JsonObject[]) => {
+    const { fixture } = run([update('one', data({ a: '1' })), ...configs.map((config) => apply('two', config))]);
+    return fixture.live?.metadata.managedFields?.find((found) => isJsonObject(found) && found['manager'] === 'two');
+  };
+
+  it('an apply of values that the object has adds an entry without a time', () => {
+    expect(entryOf(data({ a: '1' }))).not.toHaveProperty('time');
+  });
+
+  it('an apply of an empty map that the object does not have sets the time', () => {
+    expect(entryOf({ metadata: { labels: {} } })).toHaveProperty('time', '2024-01-01T00:00:02Z');
+  });
+});
 
 describe('rule 8: an apply creates a missing object', () => {
   it('without a live object, as the caller checks the permission to create', () => {

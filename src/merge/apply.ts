@@ -127,7 +127,7 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
   }
   const left = yield* stripChangedFields(others, actual);
   // An apply that changes no value retains the time of its entry; a new entry then has none.
-  const self = after === before ? applier : withTime(applier, now);
+  const self = merged.object === before ? applier : withTime(applier, now);
   const applied = isEmpty(self.fields) ? left : [...left, self];
   yield;
   const entries =

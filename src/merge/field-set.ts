@@ -99,15 +99,12 @@ export function has(set: FieldSet, path: Path): boolean {
   return path.length > 0 && node !== undefined && includesItself(node);
 }
 
-/** Returns every path of the set, parents before children, in the order of `fieldsV1`. */
+/** Returns every path of the set: of each node its members that are in the set, then the paths below its members. */
 export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
-  for (const element of Object.keys(set).sort()) {
-    if (element === itself) continue;
-    const node = set[element] as FieldSet;
-    const path = [...prefix, element];
-    if (includesItself(node)) yield path;
-    yield* pathsOf(node, path);
-  }
+  const elements = Object.keys(set).filter((element) => element !== itself);
+  elements.sort();
+  for (const element of elements) if (includesItself(set[element] as FieldSet)) yield [...prefix, element];
+  for (const element of elements) yield* pathsOf(set[element] as FieldSet, [...prefix, element]);
 }
 
 /** Returns the number of paths in the set. */

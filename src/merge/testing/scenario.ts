@@ -174,7 +174,7 @@ export function managedPaths(object: ApiObject | undefined): { [manager: string]
   for (const entry of (object?.metadata.managedFields ?? []) as JsonObject[]) {
     const { manager, subresource } = entry as { manager: string; subresource?: string };
     const by = subresource === undefined ? manager : `${manager}/${subresource}`;
-    const paths = [...pathsOf((entry['fieldsV1'] ?? {}) as FieldSet)].map(pathText);
+    const paths = [...pathsOf((entry['fieldsV1'] ?? {}) as FieldSet)].map(pathText).sort();
     entries[entry['operation'] === 'Update' ? `${by} (Update)` : by] = paths.join(' ');
   }
   return entries;

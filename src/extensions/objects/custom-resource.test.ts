@@ -131,6 +131,9 @@ describe('validation of custom objects, as the reference server answers', () => 
       '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.size',
       'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
     ]);
+    const [scale] = created(gadget({ size: [{ b: null, a: 1 }, 'x'] }));
+    const size = '[map[a:1 b:<nil>] x] is of the type []interface {}, expected int64';
+    expect(scale).toBe(`.spec.size: Invalid value: 0: .spec.size accessor error: ${size}`);
   });
 
   it('required fields and keys of lists', () => {

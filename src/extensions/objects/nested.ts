@@ -25,7 +25,7 @@ function nested<T>(
   for (const name of names) {
     if (!isJsonObject(current)) {
       if (current === null) return { value: undefined };
-      const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected map[string]interface {}`;
+      const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected map[string]interface{}`;
       return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
     }
     const next: Json | undefined = getKey(current, name);
@@ -38,10 +38,18 @@ function nested<T>(
   return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
 }
 
-/** A value as messages show it. */
-function formatValue(value: Json): string {
+/** A value as messages show it, such as `map[a:[1 <nil>]]`; only its beginning. */
+function formatValue(value: Json, room = 256): string {
   if (value === null) return '<nil>';
-  return typeof value === 'object' ? JSON.stringify(value).slice(0, 256) : String(value).slice(0, 256);
+  if (typeof value !== 'object') return String(value).slice(0, room);
+  const [open, entries] = Array.isArray(value) ? ['[', value.entries()] : ['map[', Object.entries(value).sort()];
+  let text = '';
+  for (const [key, entry] of entries) {
+    if (text.length >= room) break;
+    const label = typeof key === 'number' ? '' : `${key}:`;
+    text += `${text === '' ? '' : ' '}${label}${formatValue(entry, room - text.length)}`;
+  }
+  return `${open}${text}]`.slice(0, room);
 }
 
 /** The Go type of a value. */

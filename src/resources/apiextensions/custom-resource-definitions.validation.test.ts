@@ -156,7 +156,7 @@ const rows: readonly Row[] = [
     'invalid selectable fields',
     withVersion({
       schema: { openAPIV3Schema: fields({ a: { type: 'string' }, b: { type: 'number' } }) },
-      selectableFields: ['.spec.a', '.spec.a', '.spec.b', '.spec.c', 'spec'].map((jsonPath) => ({ jsonPath })),
+      selectableFields: ['.spec.a', '.spec.a', '.spec.b', '.spec.c', 'spec.a'].map((jsonPath) => ({ jsonPath })),
     }),
     ['spec.selectableFields[1].jsonPath', 'Duplicate', duplicate('.spec.a')],
     [
@@ -175,7 +175,34 @@ const rows: readonly Row[] = [
     [
       'spec.selectableFields[4].jsonPath',
       'Invalid',
-      invalid('spec', 'is an invalid path: expected [ or . but got: spec'),
+      invalid('spec.a', 'is an invalid path: expected [ or . but got: spec'),
+    ],
+  ],
+  [
+    'selectable fields that are no fields, and one in a map',
+    withVersion({
+      schema: { openAPIV3Schema: fields({ m: { type: 'object', additionalProperties: { type: 'string' } } }) },
+      selectableFields: ['.', ".spec['m']", '.spec.m.a'].map((jsonPath) => ({ jsonPath })),
+    }),
+    ['spec.selectableFields[0].jsonPath', 'Invalid', invalid('.', 'is an invalid path: unexpected end of JSON path')],
+    [
+      'spec.selectableFields[1].jsonPath',
+      'Invalid',
+      invalid(".spec['m']", 'is an invalid path: array notation is not allowed'),
+    ],
+  ],
+  [
+    'the meta-schema of a schema',
+    withVersion({ schema: { openAPIV3Schema: { $schema: 'x', type: 'object' } } }),
+    ['spec.validation.openAPIV3Schema', 'Invalid', invalid('', "OpenAPIV3Schema 'schema' is not supported")],
+  ],
+  [
+    'a deprecation warning with a control character',
+    withVersion({ deprecated: true, deprecationWarning: 'é\n' }),
+    [
+      'spec.versions[0].deprecationWarning',
+      'Invalid',
+      invalid('é\n', 'must only contain printable UTF-8 characters; non-printable character found at index 2'),
     ],
   ],
   [
@@ -210,7 +237,14 @@ const rows: readonly Row[] = [
   ],
   [
     'preserveUnknownFields',
-    definition({ preserveUnknownFields: true }),
+    definition({
+      preserveUnknownFields: true,
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { url: 'https://a.b' }, conversionReviewVersions: ['v1'] },
+      },
+    }),
+    ['spec.conversion.strategy', 'Invalid', invalid('Webhook', 'must be None if spec.preserveUnknownFields is true')],
     [
       'spec.preserveUnknownFields',
       'Invalid',

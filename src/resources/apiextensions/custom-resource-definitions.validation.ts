@@ -78,7 +78,7 @@ export function* validateDefinition(
     ...errors,
     ...(yield* validateVersions(spec, productNames, tolerance)),
     ...validateNames(names, 'spec.names'),
-    ...validateConversion(spec.conversion),
+    ...validateConversion(spec),
     ...validateStatus(definition),
     ...validateStored(status?.storedVersions ?? [], spec.versions ?? []),
   ];
@@ -169,6 +169,9 @@ function* validateSchemas(
     ];
     yield;
     if (ownErrors.length > 0) errors.push(ownErrors);
+    else if (!mayBeNonStructural && (yield* isNonStructural(schema)))
+      // Of the fields that are not structural, the validation above accepts this one alone.
+      errors.push([fieldError.invalid(path, '', "OpenAPIV3Schema 'schema' is not supported")]);
     else errors.push(yield* validateDefaults(yield* structuralInSteps(schema as JsonObject, names), path, names));
     yield;
   }
@@ -195,7 +198,8 @@ function validateWarning(deprecated: boolean, warning: string | undefined, path:
   if (warning === '') problems.push('must not be an empty string');
   const odd = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
   if (odd >= 0) {
-    problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${odd}`);
+    const at = Buffer.byteLength(warning.slice(0, odd));
+    problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`);
   }
   return problems.map((why) => fieldError.invalid(path, warning, why));
 }
@@ -225,8 +229,19 @@ function validateNames(names: Infer<typeof CustomResourceDefinitionNames>, path:
 
 const reviewVersions = ['v1', 'v1beta1'];
 
-function validateConversion(conversion: Infer<typeof CustomResourceConversion> | undefined): FieldError[] {
-  const { strategy, webhook } = conversion ?? {};
+function validateConversion({ conversion, preserveUnknownFields }: Spec): FieldError[] {
+  if (conversion === undefined) return [];
+  const { strategy = '' } = conversion;
+  const why = 'must be None if spec.preserveUnknownFields is true';
+  return [
+    ...(preserveUnknownFields === true && strategy !== 'None'
+      ? [fieldError.invalid('spec.conversion.strategy', strategy, why)]
+      : []),
+    ...validateWebhookConversion(conversion),
+  ];
+}
+
+function validateWebhookConversion({ strategy, webhook }: Infer<typeof CustomResourceConversion>): FieldError[] {
   const client = 'spec.conversion.webhookClientConfig';
   const path = 'spec.conversion.conversionReviewVersions';
   const versions = webhook?.conversionReviewVersions ?? [];

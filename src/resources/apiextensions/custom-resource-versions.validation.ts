@@ -7,7 +7,7 @@ import type {
   SelectableField,
 } from '../../types/apiextensions-v1.ts';
 import { eachOf } from '../shared/field-rules.ts';
-import { propertyOf, type Schema } from './json-schema.ts';
+import { hasProperties, propertyOf, type Schema, valuesOf } from './json-schema.ts';
 
 type Column = Infer<typeof CustomResourceColumnDefinition>;
 
@@ -99,10 +99,14 @@ const selectableTypes = ['string', 'boolean', 'integer'];
 
 /** The schema at a path such as `.spec.color`, or the reason why there is none. */
 function fieldAt(schema: Schema, path: string): Schema | string {
-  if (!path.startsWith('.')) return `expected [ or . but got: ${path}`;
+  const tokens = path.match(/[.[\]]|[^.[\]]+/gs) ?? [];
   let current: Schema | undefined = schema;
-  for (const name of path.slice(1).split('.')) {
-    current = propertyOf(current, name);
+  for (let i = 0; i < tokens.length; i += 2) {
+    const name = tokens[i + 1];
+    if (tokens[i] === '[') return 'array notation is not allowed';
+    if (tokens[i] !== '.') return `expected [ or . but got: ${tokens[i]}`;
+    if (name === undefined) return 'unexpected end of JSON path';
+    current = hasProperties(current) ? propertyOf(current, name) : valuesOf(current);
     if (current === undefined) return 'does not refer to a valid field';
   }
   return current;

@@ -270,7 +270,7 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
   const at = `${path}.message`;
   if (expression === '') errors.push(fieldError.required(`${path}.rule`, 'rule is not specified'));
   else if (message !== '' && text === '') {
-    errors.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
+    errors.push(fieldError.invalid(at, message, 'must be non-empty if specified'));
   } else if (hasLines(text)) errors.push(fieldError.invalid(at, message, 'must not contain line breaks'));
   else if (hasLines(expression) && text === '') {
     errors.push(fieldError.required(at, 'message must be specified if rule contains line breaks'));
@@ -284,7 +284,7 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
     errors.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
   }
   if (hasLines(fieldPath)) {
-    errors.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
+    errors.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'must not contain line breaks'));
   }
   return errors;
 }

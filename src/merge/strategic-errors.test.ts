@@ -80,14 +80,6 @@ describe('errors', () => {
       message: 'map: map[value:1] does not contain declared merge key: name',
     },
     {
-      name: 'an entry whose merge key is null',
-      before: { items: [item('a')] },
-      patch: { items: [{ name: null }] },
-      code: 500,
-      reason: '',
-      message: 'map: map[name:<nil>] does not contain declared merge key: name',
-    },
-    {
       name: 'a deletion without its merge key',
       before: { items: [item('a')] },
       patch: { items: [{ $patch: 'delete' }] },

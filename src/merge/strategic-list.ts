@@ -202,7 +202,7 @@ function keyOf(entry: Json, mergeKey: string | undefined): Json {
   }
   if (!isJsonObject(entry)) throw unexpected('map[string]interface {}', entry);
   const key = getKey(entry, mergeKey);
-  if (key === undefined || typeof key === 'object') {
+  if (key === undefined || (typeof key === 'object' && key !== null)) {
     throw strategicError(`map: ${patchText(entry)} does not contain declared merge key: ${mergeKey}`);
   }
   return key;

@@ -180,6 +180,12 @@ describe('lists with a merge key', () => {
       after: { items: [{ name: '1' }, { name: 1 }] },
     },
     {
+      name: 'null is a merge key, too',
+      before: { items: [item('a')] },
+      patch: { items: [{ name: null }] },
+      after: { items: [{ name: null }, item('a')] },
+    },
+    {
       name: 'a merge key may be the name of an inherited member',
       before: { items: [item('__proto__', { value: '1' }), item('constructor')] },
       patch: {

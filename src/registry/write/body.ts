@@ -98,11 +98,14 @@ function* describePatched(patched: Json, patch: Json, error: StatusError): Steps
   return [text, error instanceof NoKind ? `${error.message} in '${shorten(text, maxShown)}'` : error.message];
 }
 
+/** The types of values in messages on strategic merge patches, by their names in messages on JSON bodies. */
+const fromTypes: { readonly [type: string]: string } = { number: 'int64', object: 'map', array: 'slice' };
+
 /** The message for a value of the wrong type in a strategic merge patch, from that for a JSON body. */
 function conversionError(message: string): string {
   const [, value, type] = /cannot unmarshal (\w+) into Go .*?(?: of type|value of type) (\S+)$/.exec(message) ?? [];
   if (value === undefined || type === undefined) return message;
-  const from = value === 'number' ? 'int64' : value;
+  const from = fromTypes[value] ?? value;
   if (type.startsWith('map[')) return `cannot restore map from ${from}`;
   if (type.startsWith('[]')) return `cannot restore slice from ${from}`;
   if (/^[A-Z]|\./.test(type)) return `cannot restore struct from: ${from}`;

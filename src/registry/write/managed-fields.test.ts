@@ -268,11 +268,15 @@ describe('apply', () => {
   });
 });
 
-it('the error of a strategic merge patch with an invalid result shows the patch', async () => {
+it.each([
+  [{ spec: { replicas: 'three' } }, 'map[spec:map[replicas:three]]', 'unrecognized type: int32'],
+  [{ metadata: { finalizers: {} } }, 'map[metadata:map[finalizers:map[]]]', 'cannot restore slice from map'],
+  [{ metadata: { labels: [] } }, 'map[metadata:map[labels:[]]]', 'cannot restore map from slice'],
+])('the error of a strategic merge patch with an invalid result shows the patch: %j', async (patch, shown, why) => {
   const { create, send } = setup();
   await create('deployments', deployment({}), by('one'));
-  expect(await failure(send('one', strategic({ spec: { replicas: 'three' } }), 'deployments/d'))).toMatchObject({
+  expect(await failure(send('one', strategic(patch), 'deployments/d'))).toMatchObject({
     code: 422,
-    message: ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:three]]": unrecognized type: int32',
+    message: ` "" is invalid: patch: Invalid value: "${shown}": ${why}`,
   });
 });

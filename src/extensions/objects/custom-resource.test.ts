@@ -374,13 +374,33 @@ describe('versions of custom resources', () => {
     });
   });
 
-  it('OpenAPI v2 has neither nullable values nor unknown fields', () => {
+  it('OpenAPI v3 names both types of an integer or text', () => {
+    const either = { 'x-kubernetes-int-or-string': true };
+    const anyOf = [{ type: 'integer' }, { type: 'string' }];
+    const properties = {
+      a: either,
+      b: { ...either, anyOf },
+      c: { ...either, allOf: [{ anyOf }, { pattern: 'x' }] },
+      d: { ...either, allOf: [{ pattern: 'x' }] },
+    };
+    const [version] = resourceOf(definitionOf({}, { type: 'object', properties })).versions;
+    expect(published(version, 'v3')['properties']).toMatchObject({
+      a: { ...either, anyOf },
+      b: properties.b,
+      c: properties.c,
+      d: { ...properties.d, anyOf },
+    });
+    expect((published(version, 'v3')['properties'] as JsonObject)['c']).toEqual(properties.c);
+    expect((published(version, 'v2')['properties'] as JsonObject)['a']).toEqual(either);
+  });
+
+  it('OpenAPI v2 has neither nullable values nor unknown fields nor defaults', () => {
     const schema = {
       type: 'object',
       properties: {
         a: { ...string, nullable: true },
         b: { type: 'object', properties: { c: string }, 'x-kubernetes-preserve-unknown-fields': true },
-        d: { ...string, anyOf: [{ minLength: 1 }] },
+        d: { ...string, anyOf: [{ minLength: 1 }], default: 'x' },
       },
       required: ['a', 'd'],
     };

@@ -31,6 +31,8 @@ function* publish(structural: Structural, publisher: Publisher): Steps<JsonObjec
   const nullable = dialect === 'v2' && structural.nullable;
   const unknown = dialect === 'v2' && preserveUnknownFields;
   if (dialect === 'v2') reduce(schema, structural);
+  else if (structural.intOrString && !namesBothTypes(schema))
+    schema['anyOf'] = [{ type: 'integer' }, { type: 'string' }];
   if (properties.size > 0 && !nullable && !unknown) {
     const published: JsonObject = {};
     for (const [name, property] of properties) setKey(published, name, yield* publish(property, publisher));
@@ -46,10 +48,15 @@ function* publish(structural: Structural, publisher: Publisher): Steps<JsonObjec
   return schema;
 }
 
-/** Removes what version 2 or its clients cannot express. */
+/** Whether the definition of an integer or text names both types itself, in either of the two places. */
+const namesBothTypes = ({ anyOf, allOf }: JsonObject): boolean =>
+  anyOf !== undefined ||
+  (Array.isArray(allOf) && allOf.some((part) => isJsonObject(part) && part['anyOf'] !== undefined));
+
+/** Removes what version 2 or its clients cannot express; defaults are the business of the server. */
 function reduce(schema: JsonObject, structural: Structural): void {
   const { nullable, preserveUnknownFields, items, properties, additionalProperties: values } = structural;
-  for (const key of ['allOf', 'anyOf', 'oneOf', 'not', 'nullable']) delete schema[key];
+  for (const key of ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default']) delete schema[key];
   const untyped = schema['type'] === 'array' ? items === undefined || preserveUnknownFields : preserveUnknownFields;
   if (nullable || (untyped && (schema['type'] === 'array' || schema['type'] === 'object'))) delete schema['type'];
   const { required } = schema;

@@ -7,6 +7,7 @@ export {
   type PluginFormat,
 } from './configuration/formats.ts';
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
+export { deviceSelectorFault } from './expressions/device-selectors.ts';
 export { admissionPlugins, enabledPlugins, idlePlugins, pluginNames } from './plugins/names.ts';
 export { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
 export { makePlugins } from './plugins/plugins.ts';

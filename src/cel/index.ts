@@ -22,6 +22,8 @@ export {
   type KnownDecisions,
 } from './library/decisions.ts';
 export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
+export { quantityType } from './library/quantity.ts';
+export { semverLibrary } from './library/semver.ts';
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, type Regex, sizeOfPattern } from './regex.ts';
 export {

@@ -9,6 +9,10 @@ it('prints the line of an issue with a mark below', () => {
   );
 });
 
+it('shows no line of an empty expression', () => {
+  expect(formatIssues('', [at(0)])).toBe('ERROR: <input>:1:0: wrong');
+});
+
 it('prints issues in the order of their positions', () => {
   expect(formatIssues('a\n+ b\n+ c', [at(8, 'c'), at(0, 'a'), at(4, 'b'), at(4, 'also b')])).toBe(
     [
@@ -31,7 +35,6 @@ it('prints marks of the width of what is above', () => {
 
 it('prints tabs as spaces, and issues at the end', () => {
   expect(formatIssues('\ta +', [at(4)])).toBe('ERROR: <input>:1:5: wrong\n |  a +\n | ....^');
-  expect(formatIssues('', [at(0)])).toBe('ERROR: <input>:1:1: wrong\n | \n | ^');
   expect(formatIssues('a\n', [at(2)])).toBe('ERROR: <input>:2:1: wrong\n | \n | ^');
 });
 

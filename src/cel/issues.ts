@@ -29,7 +29,9 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
       parts.push(`ERROR: <input>:-1:0: ${issue.message}`);
       continue;
     }
-    parts.push(`ERROR: <input>:${line}:${column + 1}: ${issue.message}${snippet(source, lineStart, column)}`);
+    // An empty expression has no columns and no line to show.
+    if (source === '') parts.push(`ERROR: <input>:1:0: ${issue.message}`);
+    else parts.push(`ERROR: <input>:${line}:${column + 1}: ${issue.message}${snippet(source, lineStart, column)}`);
   }
   if (issues.length > maxIssues) parts.push(`${issues.length - maxIssues} more errors were truncated`);
   return parts.join('\n');

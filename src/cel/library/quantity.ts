@@ -13,7 +13,7 @@ import { CelError, Double, intOf, OpaqueValue, type Value } from '../values.ts';
 import { reading } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
-const quantityType = opaqueType(`${expressionTypes}.Quantity`);
+export const quantityType = opaqueType(`${expressionTypes}.Quantity`);
 
 /**
  * A quantity and the power of ten that it is a multiple of. Quantities that fit in 64 bits as such multiples are

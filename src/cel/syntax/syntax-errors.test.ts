@@ -9,7 +9,7 @@ const start =
 const cases: [string, string[]][] = [
   ['self.n +', [`1:9 mismatched input '<EOF>' expecting ${start}`]],
   ['self.n <= ', [`1:11 mismatched input '<EOF>' expecting ${start}`]],
-  ['', [`1:1 mismatched input '<EOF>' expecting ${start}`]],
+  ['', [`1:0 mismatched input '<EOF>' expecting ${start}`]],
   ['in', [`1:1 mismatched input 'in' expecting ${start}`, `1:3 mismatched input '<EOF>' expecting ${start}`]],
   ['?', [`1:1 mismatched input '?' expecting ${start}`, `1:2 mismatched input '<EOF>' expecting ${start}`]],
   ['--', ["1:3 no viable alternative at input '-'", `1:3 mismatched input '<EOF>' expecting ${start}`]],

@@ -4,6 +4,7 @@ import { DeviceClass as V1beta2 } from '../../types/resource-v1beta2.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same } from '../shared/field-rules.ts';
+import { validateExpressions } from './device-selectors.validation.ts';
 import { MAX_CONFIGS, validateConfiguration, validateList, validateSelectors } from './devices.validation.ts';
 
 export const deviceClasses = resource({
@@ -35,6 +36,8 @@ export const deviceClasses = resource({
       ...validateSelectors(spec.selectors, 'spec.selectors'),
       ...(isNew({ metadata }) ? validateConfigs(spec.config, false) : []),
     ],
+    validateInSteps: ({ spec }, old, { compatible }) =>
+      validateExpressions([[spec?.selectors, 'spec.selectors']], old?.spec?.selectors, compatible),
     validateUpdate: ({ spec }, old) => validateConfigs(spec?.config, same(spec?.config, old.spec?.config)),
   },
 });

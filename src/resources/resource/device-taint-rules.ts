@@ -3,6 +3,7 @@ import type { Infer } from '../../schema/index.ts';
 import { DeviceTaintRule, type DeviceTaintSelector } from '../../types/resource-v1alpha3.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { validateExpressions } from './device-selectors.validation.ts';
 import {
   validateClass,
   validateDriver,
@@ -26,6 +27,11 @@ export const deviceTaintRules = resource({
     generation: true,
     defaults: ({ spec }, { now }) => {
       if (spec?.taint !== undefined) spec.taint.timeAdded ??= formatTime(now);
+    },
+    validateInSteps: ({ spec }, old, { compatible }) => {
+      const selectors = spec?.deviceSelector?.selectors;
+      const path = 'spec.deviceSelector.selectors';
+      return validateExpressions([[selectors, path]], old?.spec?.deviceSelector?.selectors, compatible);
     },
     validate: ({ spec: { deviceSelector, taint = {} } = {} }) => [
       ...(deviceSelector === undefined ? [] : validateSelector(deviceSelector, 'spec.deviceSelector')),

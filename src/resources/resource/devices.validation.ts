@@ -21,7 +21,7 @@ import { validateDriverName } from '../core/persistent-volume-sources.ts';
 import { byRule, eachOf, oneOf, unique } from '../shared/field-rules.ts';
 
 const MAX_SELECTORS = 32;
-const MAX_EXPRESSION = 10 * 1024;
+export const MAX_EXPRESSION = 10 * 1024;
 const MAX_POOL = 253;
 const MAX_IDENTIFIER = 32;
 const MAX_PARAMETERS = 10 * 1024;
@@ -83,12 +83,11 @@ function validateIdentifier(name: string, path: string): FieldError[] {
   return [...errors, ...cIdentifier(name).map((why) => fieldError.typeInvalid(path, name, why))];
 }
 
-/** Validates device selectors; of their CEL expressions only the length. */
+/** Validates device selectors; see `device-selectors.validation.ts` for their expressions. */
 export const validateSelectors = (selectors: readonly Infer<typeof DeviceSelector>[] | undefined, path: string) =>
   validateList(selectors, MAX_SELECTORS, path, ({ cel }, at) => {
     if (cel === undefined) return [fieldError.required(`${at}.cel`)];
     const { expression = '' } = cel;
-    if (expression === '') return [fieldError.required(`${at}.cel.expression`)];
     return Buffer.byteLength(expression) > MAX_EXPRESSION
       ? [fieldError.tooLong(`${at}.cel.expression`, MAX_EXPRESSION)]
       : [];

@@ -8,6 +8,7 @@ import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { templateFromV1beta2, templateToV1beta2 } from './conversion.ts';
+import { selectorsOfClaim, validateExpressions } from './device-selectors.validation.ts';
 import { defaultRequests, validateClaimSpec } from './resource-claims.validation.ts';
 
 type Template = ObjectOf<typeof ResourceClaimTemplate>;
@@ -43,6 +44,10 @@ export const resourceClaimTemplates = resource({
   strategy: {
     defaults: ({ spec }) => defaultRequests(spec?.spec ?? {}),
     validate: (template) => (isNew(template) ? validateTemplate(template, false) : []),
+    validateInSteps: (template, old, { compatible }) =>
+      old === undefined
+        ? validateExpressions(selectorsOfClaim(specOf(template).spec ?? {}, 'spec.spec'), undefined, compatible)
+        : undefined,
     validateUpdate: (template, old) => [
       ...unchanged('spec', template.spec, old.spec),
       ...(same(template.spec, old.spec) ? [] : validateTemplate(template, true)),
@@ -50,9 +55,11 @@ export const resourceClaimTemplates = resource({
   },
 });
 
+/** The template of the spec in v1beta2 form. */
+const specOf = (template: Template) =>
+  (templateToV1beta2(template as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
+
 function validateTemplate(template: Template, stored: boolean): FieldError[] {
-  const { spec: { metadata = {}, spec = {} } = {} } = templateToV1beta2(template as ApiObject) as unknown as ObjectOf<
-    typeof V1beta2
-  >;
+  const { metadata = {}, spec = {} } = specOf(template);
   return [...validateClaimMeta(metadata, 'spec.metadata'), ...validateClaimSpec(spec, 'spec.spec', stored)];
 }

@@ -7,6 +7,7 @@ import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { claimFromV1beta2, claimToV1beta2 } from './conversion.ts';
+import { selectorsOfClaim, validateExpressions } from './device-selectors.validation.ts';
 import { validateClaimStatus } from './resource-claims.status-validation.ts';
 import { defaultRequests, requestNamesOf, validateClaimSpec } from './resource-claims.validation.ts';
 
@@ -47,6 +48,10 @@ export const resourceClaims = resource({
   strategy: {
     defaults: ({ spec }) => defaultRequests(spec ?? {}),
     validate: (claim) => (isNew(claim) ? validateClaimSpec(specOf(claim), 'spec', false) : []),
+    validateInSteps: (claim, old, { compatible }) =>
+      old === undefined
+        ? validateExpressions(selectorsOfClaim(specOf(claim), 'spec'), undefined, compatible)
+        : undefined,
     validateUpdate: (claim, old) => {
       const spec = specOf(claim);
       const { status = {}, metadata } = claim;

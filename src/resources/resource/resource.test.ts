@@ -29,6 +29,10 @@ const oneWay = 'exactly one of `exactly` or `firstAvailable` is required';
 const oneReference =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 const onePlace = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+const undeclared =
+  "compilation failed: ERROR: <input>:1:1: undeclared reference to 'own' (in container '')\n | own\n | ^";
+const parts = 'device.driver.split(",")';
+const costly = `${parts}.all(a, ${parts}.all(b, ${parts}.all(c, a == c)))`;
 const isEach = (count: number) => (make: (i: number) => JsonObject) => Array.from({ length: count }, (_, i) => make(i));
 
 describe('device resources', () => {
@@ -115,10 +119,51 @@ describe('device resources', () => {
     [
       'an invalid device class',
       deviceClasses,
-      { spec: { selectors: [{ cel: { expression: '' } }], config: [{ opaque: {} }] } },
+      { spec: { selectors: [{ cel: { expression: '1' } }], config: [{ opaque: {} }] } },
       ['spec.config[0].opaque.driver', 'Required', missing],
       ['spec.config[0].opaque.parameters', 'Required', missing],
-      ['spec.selectors[0].cel.expression', 'Required', missing],
+      [
+        'spec.selectors[0].cel.expression',
+        'Invalid',
+        invalid('1', 'must evaluate to bool or the unknown type, not int'),
+      ],
+    ],
+    [
+      'selectors of devices',
+      deviceClasses,
+      {
+        spec: {
+          selectors: [
+            'device.driver == "a.b"',
+            'device.attributes["a.b"].kind == "x"',
+            'device.attributes["a.b"].is',
+            'device.capacity["a.b"].memory.compareTo(quantity("1Gi")) >= 0',
+            'cel.bind(own, device.attributes["a.b"], own.model.isGreaterThan(semver("1.0.0")))',
+          ].map((expression) => ({ cel: { expression } })),
+        },
+      },
+    ],
+    [
+      'a selector that may cost too much',
+      deviceClasses,
+      { spec: { selectors: [{ cel: { expression: costly } }] } },
+      ['spec.selectors[0].cel.expression', 'Forbidden', forbidden('too complex, exceeds cost limit')],
+    ],
+    [
+      'selectors of requests that do not compile',
+      resourceClaims,
+      asking(request({ selectors: [{ cel: { expression: 'own' } }] }), {
+        name: 's',
+        firstAvailable: [request({ name: 'a', selectors: [{ cel: { expression: 'own' } }] })],
+      }),
+      [`${first}.exactly.selectors[0].cel.expression`, 'Invalid', invalid('own', undeclared)],
+      ['spec.devices.requests[1].firstAvailable[0].selectors[0].cel.expression', 'Invalid', invalid('own', undeclared)],
+    ],
+    [
+      'a selector of a template of claims that does not compile',
+      resourceClaimTemplates,
+      { spec: { spec: asking(request({ selectors: [{ cel: { expression: 'own' } }] })).spec } },
+      ['spec.spec.devices.requests[0].exactly.selectors[0].cel.expression', 'Invalid', invalid('own', undeclared)],
     ],
     ['a slice', resourceSlices, slice()],
     ['a slice of nowhere', resourceSlices, slice({ nodeName: '' }), ['spec', 'Required', required(onePlace)]],

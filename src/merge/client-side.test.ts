@@ -149,6 +149,12 @@ describe('rule 9: the annotation', () => {
       '{"apiVersion":"v1","data":{"a":"1"},"kind":"Thing","metadata":{"annotations":{"own":"y"},"name":"t"}}\n',
     );
   });
+  it('retains annotations that are empty without it', () => {
+    const metadata = { annotations: { [annotation]: 'x' } };
+    expect(annotationOf([clientApply(two), forceApply('kubectl', { metadata, data: { a: '1' } })])).toBe(
+      '{"apiVersion":"v1","data":{"a":"1"},"kind":"Thing","metadata":{"annotations":{},"name":"t"}}\n',
+    );
+  });
   it('is not changed by other managers', () => {
     expect(annotationOf([clientApply(two), apply('other', { data: { c: '1' } })])).toBe(configuration(two));
   });

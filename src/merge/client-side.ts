@@ -141,8 +141,7 @@ function encodeConfiguration(applyConfig: JsonObject, annotation: string): strin
   if (isJsonObject(metadata) && isJsonObject(annotations) && Object.hasOwn(annotations, annotation)) {
     const others: JsonObject = {};
     for (const key in annotations) if (key !== annotation) setKey(others, key, annotations[key] as Json);
-    const { annotations: _, ...rest } = metadata;
-    plain = { ...applyConfig, metadata: isEmpty(others as FieldSet) ? rest : { ...rest, annotations: others } };
+    plain = { ...applyConfig, metadata: { ...metadata, annotations: others } };
   }
   return `${escapeHtml(stableText(plain))}\n`;
 }

@@ -111,6 +111,11 @@ describe('unknown and duplicate fields', () => {
       ['json patch unknown field "[0].odd"', 'json patch duplicate field "[1].op"'],
     ],
     ['json', '[{"op":"add","path":"/more","value":1}]', ['unknown field "more"']],
+    [
+      'merge',
+      '{"odd":1,"more":1,"metadata":{"own":1}}',
+      ['metadata.own', 'more', 'odd'].map((x) => `unknown field "${x}"`),
+    ],
     ['merge', merge, ['duplicate field "data.b"', 'unknown field "more"']],
     ['strategic', merge, ['duplicate field "data.b"', 'unknown field "more"']],
   ];

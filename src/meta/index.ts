@@ -91,7 +91,7 @@ export {
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export { once } from './once.ts';
-export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
+export { comparePaths, duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export {
   addQuantities,
   canonicalQuantity,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duplicateField, formatPath, unknownField } from './path.ts';
+import { comparePaths, duplicateField, formatPath, unknownField } from './path.ts';
 
 describe('formatPath', () => {
   it.each([
@@ -18,6 +18,13 @@ describe('formatPath', () => {
     expect(formatPath(['k'.repeat(501)])).toBe(shown);
     expect(formatPath(['k'.repeat(3_000_000), 'x', 1])).toBe(shown);
     expect(formatPath(Array.from({ length: 500 }, () => 'a'))).toBe(`${'a.'.repeat(250)}...`);
+  });
+});
+
+describe('comparePaths', () => {
+  it('orders by keys, by indexes as numbers, and parents before children', () => {
+    const paths = [['b'], ['a', 10, 'x'], ['a', 9, 'y'], ['a'], ['a', 9], ['a', 10, 'B']];
+    expect(paths.sort(comparePaths)).toEqual([['a'], ['a', 9], ['a', 9, 'y'], ['a', 10, 'B'], ['a', 10, 'x'], ['b']]);
   });
 });
 

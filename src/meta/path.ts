@@ -17,6 +17,16 @@ export function formatPath(path: Path): string {
   return shorten(text, MAX_SHOWN);
 }
 
+/** The order of paths: by keys, and by indexes as numbers; a path comes before those below it. */
+export function comparePaths(a: Path, b: Path): number {
+  for (const [i, step] of a.entries()) {
+    const other = b[i];
+    if (other === undefined) return 1;
+    if (step !== other) return step < other ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
 /** The strict decoding errors of a field. */
 export const unknownField = (path: Path): string => `unknown field ${quote(formatPath(path))}`;
 export const duplicateField = (path: Path): string => `duplicate field ${quote(formatPath(path))}`;

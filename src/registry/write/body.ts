@@ -3,6 +3,7 @@ import { checkMembers, patchText, readOperations, visitedBy } from '../../merge/
 import {
   type ApiObject,
   at,
+  comparePaths,
   fieldError,
   formatGroupVersion,
   getKey,
@@ -20,6 +21,7 @@ import {
   type Steps,
   setKey,
   shorten,
+  sortedInSteps,
   sortedTexts,
   statusError,
   unknownField,
@@ -112,13 +114,14 @@ function conversionError(message: string): string {
   return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
 
-/** The findings of a body and its unknown fields: in the order of the text where that is given, else one after the other. */
+/** The findings of a body and its unknown fields: in the order of the text where that is given, else in that of their paths. */
 export function* strictErrorsOf(
   { findings, json }: Pick<ObjectBody, 'findings' | 'json'>,
   unknown: readonly Path[],
 ): Steps<readonly string[]> {
   if (unknown.length === 0) return findings;
-  return json === undefined ? [...findings, ...unknown.map(unknownField)] : yield* strictFindingsInSteps(json, unknown);
+  if (json !== undefined) return yield* strictFindingsInSteps(json, unknown);
+  return [...findings, ...(yield* sortedInSteps(unknown, comparePaths)).map(unknownField)];
 }
 
 /** Whether the bodies of requests to the target are custom objects. */

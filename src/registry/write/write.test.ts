@@ -214,7 +214,7 @@ describe('create', () => {
 describe('field validation', () => {
   const body = { ...note('fv', { a: '2' }), bogus: 1, binaryDatas: {} };
   const object = { value: body, findings: ['duplicate field "metadata.name"', 'duplicate field "data.a"'] };
-  const odd = [...object.findings, 'unknown field "bogus"', 'unknown field "binaryDatas"'];
+  const odd = [...object.findings, 'unknown field "binaryDatas"', 'unknown field "bogus"'];
   const post = async (fieldValidation: 'Ignore' | 'Warn' | 'Strict', value: JsonObject = body) => {
     const warnings = new Set<string>();
     const change = { verb: 'create', object: { ...object, value } } as const;

@@ -236,6 +236,26 @@ const rule4: Scenario[] = [
     object: data({ b: '2' }),
   },
   {
+    name: 'a struct that another manager owns stays when its last field is pruned',
+    steps: [
+      update('one', { spec: { strategy: { type: 'x' } } }),
+      forceApply('two', { spec: { strategy: { type: 'y' } } }),
+      apply('two', { spec: {} }),
+    ],
+    object: { spec: { replicas: 1, strategy: {} } },
+    managers: { 'one (Update)': '.spec .spec.replicas .spec.strategy', two: '.spec' },
+  },
+  {
+    name: 'an empty struct that another manager applies stays',
+    steps: [
+      apply('one', { spec: { strategy: {} } }),
+      apply('two', { spec: { strategy: { type: 'y' } } }),
+      apply('two', { spec: {} }),
+    ],
+    object: { spec: { replicas: 1, strategy: {} } },
+    managers: { one: '.spec.strategy', two: '.spec' },
+  },
+  {
     name: 'zero values are shared',
     steps: [apply('one', { data: {}, spec: { text: '' } }), apply('two', { data: {}, spec: { text: '' } })],
     managers: { one: '.data .spec.text', two: '.data .spec.text' },

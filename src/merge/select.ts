@@ -5,12 +5,11 @@ import { fieldElement } from './path.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
- * Removes the fields and entries of a set from an object, and the structs and lists that become empty. Returns the
- * object itself when it has none of them.
+ * Removes the fields and entries of a set from an object, and the lists that become empty; a struct or map stays, as
+ * others may own it. Returns the object itself when it has none of them.
  */
-export function remove(shape: StructShape, object: JsonObject, set: FieldSet): JsonObject {
-  return (without(shape, object, set) as JsonObject | undefined) ?? {};
-}
+export const remove = (shape: StructShape, object: JsonObject, set: FieldSet): JsonObject =>
+  without(shape, object, set) as JsonObject;
 
 /** `node`: the paths to remove below this value. */
 function without(shape: Shape, value: Json, node: FieldSet): Json | undefined {
@@ -23,27 +22,20 @@ const granular = (shape: Shape): shape is ObjectShape | ListShape =>
     ? shape.listType !== 'atomic'
     : shape.kind === 'untyped' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
 
-function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json | undefined {
+function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
-  // An entry of a map stays when it becomes empty, as an entry of a list does.
-  const emptied = shape.kind === 'struct' ? undefined : {};
-  let members = 0;
   let changed = false;
   for (const key in value) {
     const before = value[key] as Json;
     const removed = node[fieldElement(key)];
     const inner = memberShape(shape, key);
     let after: Json | undefined = before;
-    if (removed !== undefined)
-      after = includesItself(removed) ? undefined : inner && (without(inner, before, removed) ?? emptied);
+    if (removed !== undefined) after = includesItself(removed) ? undefined : inner && without(inner, before, removed);
     if (after !== before) changed = true;
-    if (after === undefined) continue;
-    setKey(out, key, after);
-    members++;
+    if (after !== undefined) setKey(out, key, after);
   }
-  if (!changed) return value;
-  return members === 0 ? undefined : out;
+  return changed ? out : value;
 }
 
 function listWithout(shape: ListShape, value: Json, node: FieldSet): Json | undefined {
@@ -53,8 +45,7 @@ function listWithout(shape: ListShape, value: Json, node: FieldSet): Json | unde
   for (const entry of value) {
     const removed = node[elementOf(shape, entry)];
     let after: Json | undefined = entry;
-    if (removed !== undefined)
-      after = includesItself(removed) ? undefined : (without(shape.element, entry, removed) ?? {});
+    if (removed !== undefined) after = includesItself(removed) ? undefined : without(shape.element, entry, removed);
     if (after !== entry) changed = true;
     if (after !== undefined) out.push(after);
   }

@@ -42,7 +42,9 @@ function nested<T>(
 function formatValue(value: Json, room = 256): string {
   if (value === null) return '<nil>';
   if (typeof value !== 'object') return String(value).slice(0, room);
-  const [open, entries] = Array.isArray(value) ? ['[', value.entries()] : ['map[', Object.entries(value).sort()];
+  const [open, entries] = Array.isArray(value)
+    ? ['[', value.entries()]
+    : ['map[', Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))];
   let text = '';
   for (const [key, entry] of entries) {
     if (text.length >= room) break;

@@ -53,7 +53,7 @@ const namesBothTypes = ({ anyOf, allOf }: JsonObject): boolean =>
   anyOf !== undefined ||
   (Array.isArray(allOf) && allOf.some((part) => isJsonObject(part) && part['anyOf'] !== undefined));
 
-/** Removes what version 2 or its clients cannot express; defaults are the business of the server. */
+/** Removes what version 2 or its clients cannot express; the server sets defaults. */
 function reduce(schema: JsonObject, structural: Structural): void {
   const { nullable, preserveUnknownFields, items, properties, additionalProperties: values } = structural;
   for (const key of ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default']) delete schema[key];

@@ -23,6 +23,8 @@ async function start(
 ): Promise<Send> {
   const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, dependencies);
   open.push(server);
+  // Its controllers write config maps too.
+  await server.settled();
   return async (method, url, body, type = 'application/json') => {
     const given = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
     const headers: { [name: string]: string } = body === undefined ? {} : { 'content-type': type };
@@ -61,6 +63,8 @@ const configuration = (kind: string, { url, caBundle }: Hook, resources = ['conf
       sideEffects: 'None',
       admissionReviewVersions: ['v1'],
       rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources }],
+      // The server keeps a config map of its own in another one.
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
       clientConfig: { url, caBundle },
       ...part,
     },

@@ -55,7 +55,8 @@ const requestOf = (...subject: Parameters<typeof certificateRequest>[0]['subject
   Buffer.from(certificateRequest({ subject })).toString('base64');
 
 /** It is not structural: the property has no type. */
-const gadgetSchema = { openAPIV3Schema: { properties: { spec: { properties: { size: { maximum: 9 } } } } } };
+const gadgetSpec = { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } };
+const gadgetSchema = { openAPIV3Schema: { type: 'object', properties: { spec: gadgetSpec } } };
 
 const limited = { limitResponse: { type: 'Reject' } };
 const level = (fields: JsonObject) => ({ spec: { type: 'Limited', limited: { ...fields, ...limited } } });
@@ -172,6 +173,8 @@ const rows: readonly Row[] = [
         subresources: { status: {} },
         additionalPrinterColumns: [{ name: 'Size', type: 'integer', JSONPath: '.spec.size' }],
         conversion: { strategy: 'Webhook', webhookClientConfig: { url: 'https://example.com/convert' } },
+        // By default they are kept, and then there is no conversion by a webhook.
+        preserveUnknownFields: false,
       },
     },
     older: {
@@ -189,7 +192,7 @@ const rows: readonly Row[] = [
           webhookClientConfig: { url: 'https://example.com/convert' },
           conversionReviewVersions: ['v1beta1'],
         },
-        preserveUnknownFields: true,
+        preserveUnknownFields: false,
       },
     },
     shown: {
@@ -212,7 +215,6 @@ const rows: readonly Row[] = [
             conversionReviewVersions: ['v1beta1'],
           },
         },
-        preserveUnknownFields: true,
       },
     },
   },

@@ -49,8 +49,8 @@ export class Input {
   /** The nesting depth of the current value. */
   depth = 0;
   #members = 0;
-  /** The number of entries that each map has been given. */
-  readonly #entries = new Map<JsonObject, number>();
+  /** The number of entries that each map has been given. Undefined: the message is too short for too many. */
+  readonly #entries: Map<JsonObject, number> | undefined;
   #low = 0;
   #high = 0;
   #stepEnd = stepBytes;
@@ -58,6 +58,7 @@ export class Input {
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.end = bytes.byteLength;
+    if (bytes.byteLength > minBytesOfTooMany) this.#entries = new Map();
   }
 
   /** The key of the next field, `tag << 3 | wire`. */
@@ -81,7 +82,7 @@ export class Input {
 
   /** Sets an entry of a map; the last one of a key wins. */
   setEntry(map: JsonObject, key: string, value: Json): void {
-    if (this.bytes.length > minBytesOfTooMany) {
+    if (this.#entries !== undefined) {
       const entries = (this.#entries.get(map) ?? 0) + 1;
       if (entries > MAX_FIELDS) throw statusError.tooManyMembers();
       this.#entries.set(map, entries);

@@ -1,6 +1,6 @@
 /**
- * How long a client may take to read so much of a response (ms; bytes): a minute, as in the reference server, and a second
- * for each 512 KiB. A response that is being read refers to the state at its beginning, and so holds all that was replaced
- * or deleted since.
+ * The longest time in which a client must read this many bytes of a response (ms): a minute, as in the reference server, and
+ * a second for each 512 KiB. A response shows the state at its beginning: until it ends, it holds every object that has been
+ * replaced or deleted since.
  */
 export const readTimeMs = (bytes: number): number => 60_000 + bytes / 512;

@@ -54,7 +54,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(takeBuffer?: TakeBuffer): Promise<IteratorResult<Chunk>> {
-    if (this.#options.isLate(this.#size)) return Promise.reject(tooSlow).catch(this.#fail);
+    if (this.#over) return Promise.resolve(done);
     this.#unread.release();
     const waiting = this.#unread.take(expectedBytes);
     if (waiting === undefined) return this.#make(takeBuffer);
@@ -74,6 +74,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
 
   #make(takeBuffer: TakeBuffer | undefined): Promise<IteratorResult<Chunk>> {
     if (this.#over) return Promise.resolve(done);
+    if (this.#options.isLate(this.#size)) return Promise.reject(tooSlow).catch(this.#fail);
     return this.#inner.next(takeBuffer).then(this.#take, this.#fail);
   }
 

@@ -106,7 +106,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     if (this.#rest === undefined) this.#unread.release();
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
-      return this.#isLate() ? this.return() : Promise.resolve(this.#goOn());
+      return Promise.resolve(this.#goOn());
     }
     return this.#events.next().then(this.#take, this.#fail);
   }
@@ -138,6 +138,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   readonly #makePiece = (): Taken | Promise<Taken> => {
     if (this.#over) return end;
+    if (this.#isLate()) return this.return();
     const waiting = this.#takeUnread();
     // In a turn: of many connections that close together, each would let another encode what nobody reads.
     if (waiting !== undefined) return waiting.then(this.#nextTurn).then(this.#makePiece);

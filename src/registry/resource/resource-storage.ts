@@ -9,9 +9,10 @@ export interface StorageOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly features: Features;
-  /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes; that of all resources. */
+  /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes. */
   readonly windowMs: number;
   readonly windowBytes: number;
+  /** What the windows of all resources may take together. */
   readonly windowMemory: WindowMemory;
   /** See `Observer.read`. */
   readonly onRead?: ((objects: number) => void) | undefined;

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, Pace, type Steps, shorten } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, Pace, type Steps, shorten, valueText } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
 import { missingKey, pathElementText } from './path.ts';
 import {
@@ -139,33 +139,16 @@ function typeWord(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : 'string';
 }
 
-const plain = (value: Json): string => beginning(words(value));
-const quoted = (value: Json): string => beginning(literal(value));
+const plain = (value: Json): string => valueText(value, maxValueText);
 
-/** The beginning of a text, of which no more parts are made than it needs. */
-function beginning(parts: Iterable<string>): string {
+/** The beginning of a literal, of which no more parts are made than it needs. */
+function quoted(value: Json): string {
   let text = '';
-  for (const part of parts) {
+  for (const part of literal(value)) {
     text += part;
     if (text.length >= maxValueText) break;
   }
   return text.slice(0, maxValueText);
-}
-
-function* words(value: Json): Generator<string> {
-  if (value === null) yield '<nil>';
-  else if (Array.isArray(value)) {
-    yield '[';
-    yield* separated(' ', value, words);
-    yield ']';
-  } else if (isJsonObject(value)) {
-    yield 'map[';
-    yield* separated(' ', Object.keys(value).sort(), function* (key) {
-      yield `${key}:`;
-      yield* words(value[key] as Json);
-    });
-    yield ']';
-  } else yield String(value);
 }
 
 function* literal(value: Json): Generator<string> {

@@ -189,6 +189,7 @@ export {
   qualifiedName,
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
+export { valueText } from './value-text.ts';
 export { VirtualClock } from './virtual-clock.ts';
 export {
   closeCodes,

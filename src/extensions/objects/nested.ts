@@ -1,5 +1,8 @@
-import { getKey, isJsonObject, type Json, type JsonObject, setKey } from '../../meta/index.ts';
+import { getKey, isJsonObject, type Json, type JsonObject, setKey, valueText } from '../../meta/index.ts';
 import { isInt64 } from './value-schema.ts';
+
+/** The maximum length of a value in a message, in characters. */
+const maxShownValue = 256;
 
 /** The field names of a path such as `.spec.replicas`. */
 export const fieldNames = (path: string): string[] => path.replace(/^\./, '').split('.');
@@ -25,7 +28,7 @@ function nested<T>(
   for (const name of names) {
     if (!isJsonObject(current)) {
       if (current === null) return { value: undefined };
-      const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected map[string]interface{}`;
+      const mismatch = `${valueText(current, maxShownValue)} is of the type ${typeName(current)}, expected map[string]interface{}`;
       return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
     }
     const next: Json | undefined = getKey(current, name);
@@ -34,24 +37,8 @@ function nested<T>(
   }
   const value = read(current);
   if (value !== undefined) return { value };
-  const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected ${type}`;
+  const mismatch = `${valueText(current, maxShownValue)} is of the type ${typeName(current)}, expected ${type}`;
   return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
-}
-
-/** A value as messages show it, such as `map[a:[1 <nil>]]`; only its beginning. */
-function formatValue(value: Json, room = 256): string {
-  if (value === null) return '<nil>';
-  if (typeof value !== 'object') return String(value).slice(0, room);
-  const [open, entries] = Array.isArray(value)
-    ? ['[', value.entries()]
-    : ['map[', Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))];
-  let text = '';
-  for (const [key, entry] of entries) {
-    if (text.length >= room) break;
-    const label = typeof key === 'number' ? '' : `${key}:`;
-    text += `${text === '' ? '' : ' '}${label}${formatValue(entry, room - text.length)}`;
-  }
-  return `${open}${text}]`.slice(0, room);
 }
 
 /** The Go type of a value. */

@@ -10,6 +10,7 @@ import { computedBy } from './computed.mjs';
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
  * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean, pid?: number, undelayed?: boolean, refusals?: boolean, told?: boolean }} Requests
+ * @typedef {Server & { kind: 'alternation', sides: (Server & { pid: number })[], connections: number, turns: number, each: number, path: string }} Alternation
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
  * @typedef {Server & { pid: number, pids?: number[], others?: Server[], watchers: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Watches
  * @typedef {Watches & { kind: 'fanout', changes: number }} Fanout
@@ -129,11 +130,61 @@ async function requests(job) {
 }
 
 /**
+ * GET requests to two servers, or as two users, in turns of some milliseconds: what else happens on the machine disturbs both
+ * alike. Returns what each of `each` requests of a turn takes of the main thread of its server (s), turn by turn.
+ * @param {Alternation} job
+ */
+async function alternation(job) {
+  const sides = await Promise.all(
+    job.sides.map(async (side) => {
+      const connected = Array.from({ length: job.connections }, () => connect(side));
+      const text = request(side, 'GET', job.path);
+      let missing = 0;
+      let unsent = 0;
+      let done = () => {};
+      const sockets = await Promise.all(connected);
+      for (const socket of sockets) {
+        responses(socket, (status) => {
+          if (status >= 300) throw new Error(`a request was answered with ${status}`);
+          missing -= 1;
+          if (missing === 0) done();
+          if (unsent > 0) send(socket);
+        });
+      }
+      const send = (/** @type {tls.TLSSocket} */ socket) => {
+        unsent -= 1;
+        socket.write(text);
+      };
+      const turn = async () => {
+        missing = job.each;
+        unsent = job.each;
+        const before = mainThreadOf(side.pid).computedMs;
+        /** @type {Promise<void>} */
+        const all = new Promise((resolve) => {
+          done = resolve;
+        });
+        for (const socket of sockets) if (unsent > 0) send(socket);
+        await all;
+        return (mainThreadOf(side.pid).computedMs - before) / job.each / 1e3;
+      };
+      /** @type {number[]} */
+      const computed = [];
+      return { turn, computed };
+    }),
+  );
+  for (let turn = 0; turn < job.turns; turn++) {
+    for (const side of turn % 2 === 0 ? sides : sides.toReversed()) side.computed.push(await side.turn());
+  }
+  return { rate: 0, count: job.turns * job.each, computedInTurns: sides.map(({ computed }) => computed) };
+}
+
+/**
  * Measures a time from now on (ms), less the longest delay of the processes.
  * @param {readonly (number | 'self' | undefined)[]} processes
  */
 function stopwatch(processes) {
   const began = performance.now();
+  const delayOf = (/** @type {number | 'self' | undefined} */ pid) => mainThreadOf(pid).delayedMs;
   const delays = processes.map(delayOf);
   return () => {
     const delayed = processes.map((pid, i) => delayOf(pid) - (delays[i] ?? 0));
@@ -142,14 +193,16 @@ function stopwatch(processes) {
 }
 
 /**
- * How long the main thread of a process has been ready to run without a processor (ms); 0 where the system does not tell.
+ * For how long the main thread of a process has computed, and has been ready to run without a processor (ms); 0 where the system
+ * does not tell.
  * @param {number | 'self' | undefined} pid
  */
-function delayOf(pid) {
+function mainThreadOf(pid) {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6;
+    const [computed, delayed] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number);
+    return { computedMs: (computed ?? 0) / 1e6, delayedMs: (delayed ?? 0) / 1e6 };
   } catch {
-    return 0;
+    return { computedMs: 0, delayedMs: 0 };
   }
 }
 
@@ -350,11 +403,13 @@ async function idle(job) {
   return { rate: 0, count: job.connections, kilobytes, slower: (await slowest(job)) / without };
 }
 
-/** @type {Requests | Fanout | Flood | Idle} */
+/** @type {Requests | Alternation | Fanout | Flood | Idle} */
 const job = JSON.parse(process.argv[2] ?? '{}');
 /** @returns {Promise<object>} */
 function run() {
   switch (job.kind) {
+    case 'alternation':
+      return alternation(job);
     case 'fanout':
       return fanout(job);
     case 'flood':

@@ -18,7 +18,8 @@ import { computedBy } from './computed.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
-const token = 'bench-token-of-an-administrator';
+/** The token of an administrator. */
+export const token = 'bench-token-of-an-administrator';
 /** The token of a user whose rights come from roles. */
 export const userToken = 'bench-token-of-an-ordinary-user';
 /** The tokens of users of the row `noisy`, by name. */
@@ -203,7 +204,7 @@ export async function load(job, server) {
   const before = computedBy(server.pid);
   const args = [join(here, 'load.mjs'), JSON.stringify({ token, ...job, port, ca, pid: server.pid })];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 });
-  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[], computed?: number, computedEach?: number[] }} */
+  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[], computed?: number, computedEach?: number[], computedInTurns?: number[][] }} */
   const result = JSON.parse(stdout);
   if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
   return { ...result, computed: result.computed ?? (computedBy(server.pid) - before) / result.count };

@@ -134,6 +134,23 @@ describe('a definition', () => {
     expect(reports[0]).toBe('a custom resource definition cannot be served');
   });
 
+  it('that another process stores with more than 100 versions is not served, and can be deleted', async () => {
+    const { define, store, undefine, serves, read, reports } = await serve();
+    const versions = Array.from({ length: 101 }, (_, i) => version(`v${i + 1}`));
+    await define(definition('alpha', {}, { versions: versions.slice(0, 100) }));
+    expect(serves('alphas', 'v100')).toBe(true);
+    await define(definition('beta'));
+    const key = '/apiextensions.k8s.io/customresourcedefinitions/betas.ref.example.com';
+    const { entry } = await store.get(key);
+    const stored = JSON.parse(Buffer.from(entry?.value ?? []).toString());
+    Object.assign(stored, { metadata: { ...stored.metadata, generation: 2 }, spec: { ...stored.spec, versions } });
+    await store.commit([], [{ key, value: Buffer.from(JSON.stringify(stored)) }]);
+    await until(() => !serves('betas'));
+    expect(reports).toEqual(['a custom resource definition cannot be served']);
+    await undefine('betas.ref.example.com');
+    await expect.poll(() => failure(read('betas.ref.example.com'))).toMatchObject({ code: 404 });
+  });
+
   it('keeps watches when only its status changes, and ends them when its schema does', async () => {
     const { define, conditions, make, patch, registry, target } = await serve();
     await define(definition('alpha'));

@@ -48,6 +48,9 @@ interface Served {
   readonly definitions: ReadonlyMap<string, ResourceDefinition>;
 }
 
+/** Each version is a resource of its own. More are not accepted, and not served where another process has stored them. */
+export const maxVersions = 100;
+
 const noNames = namesOf(undefined);
 const retryMs = 1_000;
 const lastRetryMs = 30_000;
@@ -217,8 +220,10 @@ export class CustomResources {
     }
   }
 
-  /** The resource definitions of the versions that are served, and of the storage version. */
+  /** The resource definitions of the versions that are served, and of the storage version. @throws Error for too many */
   #define(object: Definition, accepted: DefinitionNames): ReadonlyMap<string, ResourceDefinition> {
+    const { length = 0 } = object.spec?.versions ?? [];
+    if (length > maxVersions) throw new Error(`it has ${length} versions, more than ${maxVersions}`);
     return this.#options.define({ ...object, spec: { ...object.spec, names: acceptedForm(accepted) } });
   }
 

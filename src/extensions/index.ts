@@ -1,7 +1,7 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
 export { validateApproval } from './approval.ts';
 export { beginCleanUp } from './clean-up.ts';
-export { CustomResources, type Define } from './controller.ts';
+export { CustomResources, type Define, maxVersions } from './controller.ts';
 export { caBundleProblem } from './conversion/ca-bundle.ts';
 export { type CustomResourceOptions, customResources } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';

@@ -67,6 +67,14 @@ describe('the custom resources of a registry', () => {
     expect(registry.resources).toEqual(builtIn);
   });
 
+  it('share their versions, however many they are', () => {
+    const { registry } = bench();
+    registry.install(gadgets());
+    const [first, second] = ['v1', 'v1beta1'].map((version) => registry.find(gadgetGroup, version, 'gadgets'));
+    expect(first?.versions.size).toBeGreaterThan(1);
+    expect(second?.versions).toBe(first?.versions);
+  });
+
   it('report duplicate fields of a body before unknown ones', async () => {
     const { write } = custom();
     const text = `{"apiVersion":"${gadgetGroup}/v1","kind":"Gadget","metadata":{"name":"g"},"odd":1,"spec":{"color":"a","color":"b"}}`;

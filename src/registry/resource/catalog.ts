@@ -3,7 +3,14 @@ import { formatGroupResource, type StatusError } from '../../meta/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import { newSharedState } from '../stored/format.ts';
 import type { ResourceDefinition } from './definition.ts';
-import { makeCustomResource, makeResources, type Resource, type ResourceOptions } from './resource.ts';
+import {
+  type CompiledVersions,
+  compiledVersions,
+  makeCustomResource,
+  makeResources,
+  type Resource,
+  type ResourceOptions,
+} from './resource.ts';
 import type { ResourceStorage } from './resource-storage.ts';
 
 /** Finds a resource; undefined when there is none. */
@@ -84,7 +91,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     },
     damages() {
       const storages = new Set(this.resources.map(({ storage }) => storage));
-      return [...storages].flatMap(({ cache }) => cache.damage ?? []);
+      return [...storages].flatMap(({ damage }) => damage ?? []);
     },
     rowBytes: () => shared.rows.bytes,
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
@@ -93,8 +100,8 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       const { group, plural } = versions.stored;
       if (builtInGroups.has(group)) throw new Error(`the group ${group} is built in`);
       const id = formatGroupResource({ group, resource: plural });
-      const next = makeInstalled(versions, custom.get(id), (definition, replaced) =>
-        makeCustomResource(definition, replaced, shared, options),
+      const next = makeInstalled(versions, custom.get(id), options, (definition, versions, replaced) =>
+        makeCustomResource(definition, versions, replaced, shared, options),
       );
       leave(id, next);
       custom.set(id, next);
@@ -151,14 +158,16 @@ const installedOf = ({ stored, served }: Installed): readonly Resource[] =>
 function makeInstalled(
   { stored, served }: CustomVersions,
   replaced: Installed | undefined,
-  make: (definition: ResourceDefinition, replaced: Resource | undefined) => Resource,
+  options: ResourceOptions,
+  make: (definition: ResourceDefinition, versions: CompiledVersions, replaced: Resource | undefined) => Resource,
 ): Installed {
+  const versions = compiledVersions(stored, options);
   const former = new Map(
     replaced && installedOf(replaced).map((resource) => [resource.definition.storage.version, resource]),
   );
   const byDefinition = new Map<ResourceDefinition, Resource>();
   for (const definition of new Set([...served, stored])) {
-    byDefinition.set(definition, make(definition, former.get(definition.storage.version)));
+    byDefinition.set(definition, make(definition, versions, former.get(definition.storage.version)));
   }
   return {
     stored: byDefinition.get(stored) as Resource,

@@ -5,6 +5,7 @@ import {
   atOnce,
   expandNames,
   type FeatureName,
+  type Features,
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,
@@ -23,13 +24,14 @@ import {
 } from '../../schema/index.ts';
 import type { ListSnapshots } from '../read/list-snapshots.ts';
 import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from '../stored/format.ts';
-import type {
-  Connection,
-  ResourceDefinition,
-  ResourceVersion,
-  SelectableField,
-  Subresource,
-  Verb,
+import {
+  allVerbs,
+  type Connection,
+  type ResourceDefinition,
+  type ResourceVersion,
+  type SelectableField,
+  type Subresource,
+  type Verb,
 } from './definition.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { keyPrefixOf } from './key-prefix.ts';
@@ -53,10 +55,8 @@ export interface Resource {
   readonly storageVersion: CompiledVersion;
   /** Of the storage version. */
   readonly writeRules: WriteRules;
-  /** The versions whose objects are converted to and from the storage version. */
-  readonly convertedVersions: ReadonlySet<string>;
-  /** All versions by name: objects and managed fields may be in one that is not served. */
-  readonly versions: ReadonlyMap<string, CompiledVersion>;
+  /** All versions: objects and managed fields may be in one that is not served. */
+  readonly versions: CompiledVersions;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
   /** How requests to its subresources are passed on to a node or to what runs on it; the registry serves the others. */
   readonly connections: ReadonlyMap<string, Connection>;
@@ -106,6 +106,9 @@ export interface CompiledVersion {
   readonly deprecation: Deprecation | undefined;
 }
 
+/** By name. The resources of a custom resource share them. */
+export type CompiledVersions = ReadonlyMap<string, CompiledVersion>;
+
 export interface ResourceOptions extends StorageOptions {
   readonly names: Names;
   readonly report: CorruptReport;
@@ -137,7 +140,9 @@ export function makeResources(
       storage = makeStorage(owner, sharers.get(id) ?? [], shared, options);
       storages.set(id, storage);
     }
-    return makeResource(servedPart(definition, options), definition, owner, storage, options);
+    const versions = compiledVersions(definition, options);
+    const stored = storedVersion(definition, owner === definition ? versions : compiledVersions(owner, options));
+    return new StoredResource(servedPart(definition, options), definition, versions, stored, storage, options);
   });
 }
 
@@ -147,6 +152,7 @@ export function makeResources(
  */
 export function makeCustomResource(
   definition: ResourceDefinition,
+  versions: CompiledVersions,
   replaced: Resource | undefined,
   shared: SharedState,
   options: ResourceOptions,
@@ -155,7 +161,7 @@ export function makeCustomResource(
   const storage = keeps ? replaced.storage : makeStorage(definition, [definition], shared, options);
   const { version } = definition.storage;
   const served = { ...definition, versions: definition.versions.filter((one) => one.version === version) };
-  return makeResource(served, definition, definition, storage, options);
+  return new StoredResource(served, definition, versions, storedVersion(definition, versions), storage, options);
 }
 
 function expand(definition: ResourceDefinition, names: Names): ResourceDefinition {
@@ -286,55 +292,96 @@ class LazyVersion implements CompiledVersion {
   }
 }
 
-/** The resource of a definition. `served`: the definition with its served parts only. */
-function makeResource(
-  served: ResourceDefinition,
+/** The versions of a definition, compiled on first use. */
+export function compiledVersions(
   definition: ResourceDefinition,
-  owner: ResourceDefinition,
-  storage: ResourceStorage,
-  { names, features, release }: ResourceOptions,
-): Resource {
-  const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion) =>
-    new LazyVersion(of, declared, names, deprecationOf(of, declared, names, release));
-  const isStored = ({ version }: ResourceVersion): boolean =>
-    formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
-  const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
-  if (stored === undefined)
-    throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
-  const storageVersion = compiled(owner, stored);
-  let writeRules: WriteRules | undefined = definition.custom && noWriteRules;
-  return {
-    definition: served,
-    names,
-    id: { group: definition.group, resource: definition.plural },
-    keyPrefix: format.keyPrefix,
-    storage,
-    cache: storage.cache,
-    listSnapshots: storage.listSnapshots,
-    format,
-    storageVersion,
-    convertedVersions: new Set(definition.versions.filter((one) => !isStored(one)).map(({ version }) => version)),
-    get writeRules() {
-      writeRules ??= {
-        gated: gatedFields(stored.schema, features),
-        declarative: features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined,
-      };
-      return writeRules;
-    },
-    versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
-    subresources: new Map(
-      served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
-    ),
-    connections: new Map(
-      served.subresources.flatMap((one) => (one.type === 'connect' ? [[one.name, one.connect] as const] : [])),
-    ),
-    verbs: verbsByPath(served.verbs),
-  };
+  { names, release }: ResourceOptions,
+): CompiledVersions {
+  return new Map(
+    definition.versions.map((declared) => {
+      const deprecation = deprecationOf(definition, declared, names, release);
+      return [declared.version, new LazyVersion(definition, declared, names, deprecation)];
+    }),
+  );
 }
 
-const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
-  collection: verbs.filter((verb) => ['create', 'list', 'deletecollection', 'watch'].includes(verb)),
-  acrossNamespaces: verbs.filter((verb) => verb === 'list' || verb === 'watch'),
-  object: verbs.filter((verb) => !['create', 'list', 'deletecollection'].includes(verb)),
-});
+/** The version in which the objects of a definition are stored, of those of the owner of its storage. */
+function storedVersion({ storage }: ResourceDefinition, versions: CompiledVersions): CompiledVersion {
+  const [first] = versions.values();
+  const stored = versions.get(storage.version) ?? first;
+  if (stored === undefined) throw new Error(`${formatGroupResource(storage)} has no version to be stored in`);
+  return stored;
+}
+
+/** A class: literals with a getter do not share their hidden class, which takes more memory than the resource. */
+class StoredResource implements Resource {
+  readonly definition: ResourceDefinition;
+  readonly names: Names;
+  readonly id: GroupResource;
+  readonly keyPrefix: string;
+  readonly storage: ResourceStorage;
+  readonly format: ObjectFormat;
+  readonly storageVersion: CompiledVersion;
+  readonly versions: CompiledVersions;
+  readonly subresources: ReadonlyMap<string, CompiledSubresource>;
+  readonly connections: ReadonlyMap<string, Connection>;
+  readonly verbs: VerbsByPath;
+  readonly #features: Features;
+  #writeRules: WriteRules | undefined;
+
+  /** `served`: the definition with its served parts only. */
+  constructor(
+    served: ResourceDefinition,
+    definition: ResourceDefinition,
+    versions: CompiledVersions,
+    storageVersion: CompiledVersion,
+    storage: ResourceStorage,
+    { names, features }: ResourceOptions,
+  ) {
+    this.definition = served;
+    this.names = names;
+    this.id = { group: definition.group, resource: definition.plural };
+    this.keyPrefix = storage.format.keyPrefix;
+    this.storage = storage;
+    this.format = storage.format;
+    this.storageVersion = storageVersion;
+    this.versions = versions;
+    this.subresources = new Map(
+      served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+    );
+    this.connections = new Map(
+      served.subresources.flatMap((one) => (one.type === 'connect' ? [[one.name, one.connect] as const] : [])),
+    );
+    this.verbs = verbsByPath(served.verbs);
+    this.#features = features;
+    this.#writeRules = definition.custom && noWriteRules;
+  }
+
+  get cache() {
+    return this.storage.cache;
+  }
+
+  get listSnapshots() {
+    return this.storage.listSnapshots;
+  }
+
+  get writeRules() {
+    const { declared, type } = this.storageVersion;
+    this.#writeRules ??= {
+      gated: gatedFields(declared.schema, this.#features),
+      declarative: this.#features.DeclarativeValidation ? declarativeRules(type) : undefined,
+    };
+    return this.#writeRules;
+  }
+}
+
+const allVerbsByPath = pathVerbs(allVerbs);
+const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => (verbs === allVerbs ? allVerbsByPath : pathVerbs(verbs));
+
+function pathVerbs(verbs: readonly Verb[]): VerbsByPath {
+  return {
+    collection: verbs.filter((verb) => ['create', 'list', 'deletecollection', 'watch'].includes(verb)),
+    acrossNamespaces: verbs.filter((verb) => verb === 'list' || verb === 'watch'),
+    object: verbs.filter((verb) => !['create', 'list', 'deletecollection'].includes(verb)),
+  };
+}

@@ -54,7 +54,9 @@ export function partialWriteOf({
 
 /** Whether the target represents objects as they are stored. */
 export function isStorageVersion({ resource, version, subresource }: Target): boolean {
-  if (resource.convertedVersions.has(version)) return false;
+  const { versions, format, definition } = resource;
+  const own = versions.get(version);
+  if (own !== undefined && (own.apiVersion !== format.apiVersion || definition.kind !== format.kind)) return false;
   return subresource === '' || resource.subresources.get(subresource)?.type !== 'projection';
 }
 

@@ -1,6 +1,7 @@
 /** Validation of custom resource definitions, except for their schemas. */
 import {
   caBundleProblem,
+  maxVersions,
   structuralInSteps,
   validateApproval,
   validateDefaults,
@@ -106,9 +107,6 @@ export function placesOf(versions: readonly Version[], field: Shared): (readonly
     ? versions.slice(0, 1).map((version) => [version, `spec.${shared[field]}`])
     : versions.map((version, i) => [version, `spec.versions[${i}].${field}`]);
 }
-
-/** Each version is a resource of its own that knows all others. */
-const maxVersions = 100;
 
 function* validateVersions(spec: Spec, names: Names, tolerance: Tolerance): Steps<FieldError[]> {
   const versions = spec.versions ?? [];

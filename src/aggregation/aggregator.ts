@@ -1,5 +1,5 @@
-import { parseAnyJsonInSteps } from '../codec/index.ts';
-import { type Clock, inTurns, type Json, type Names, serverTurns, type Turns } from '../meta/index.ts';
+import { parseAnyJsonInSteps, stringifyJsonInSteps } from '../codec/index.ts';
+import { type Clock, inTurns, type Json, type Names, peerTurns, type Turns } from '../meta/index.ts';
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
 import type { Address, RemoteService } from './address.ts';
@@ -13,6 +13,7 @@ import {
   serviceFinding,
 } from './availability.ts';
 import { fromGroupList, fromResourceList } from './discovered.ts';
+import { Lanes } from './lanes.ts';
 import { openApiV3Hash, partOfOpenApi } from './openapi.ts';
 import type { Registrations, RemoteDocuments } from './registrations.ts';
 
@@ -25,8 +26,8 @@ export interface Question {
   /** Whether it says where it was addressed to, as relayed requests do. */
   readonly forwarded?: boolean;
   readonly etag?: string;
-  /** Maximum size of the body (bytes). */
-  readonly maxBytes: number;
+  /** Maximum size of the body (bytes). Absent: it is not read, and empty. */
+  readonly maxBytes?: number;
 }
 
 export interface Answer {
@@ -35,8 +36,8 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** Sends a question. Follows no redirect. Rejects with an Error that says why there is no answer. */
-export type Ask = (service: RemoteService, address: Address, question: Question) => Promise<Answer>;
+/** Sends a question, and reads the answer in these turns. Follows no redirect. Rejects with an Error that says why there is no answer. */
+export type Ask = (service: RemoteService, address: Address, question: Question, turns: Turns) => Promise<Answer>;
 
 export interface AggregatorOptions {
   readonly registrations: Registrations;
@@ -61,13 +62,15 @@ export interface AggregatorOptions {
 const checkMs = 15_000;
 const pauseMs = 200;
 
-/** Maximum size of discovery documents (bytes). */
+/** Maximum size of discovery documents, and of the part about one group version (bytes). */
 const maxDiscovery = 2 * 1024 * 1024;
-/** Maximum size of the response to a check, which is not read (bytes). */
-const maxChecked = 2 * 1024 * 1024;
+const maxResources = 512 * 1024;
 
 /** Maximum size of OpenAPI documents (bytes). */
-const maxOpenApi = 8 * 1024 * 1024;
+const maxOpenApi = 4 * 1024 * 1024;
+
+/** Of how many Services documents are read at a time. */
+const maxReading = 4;
 
 const openApiAggregator = { name: 'system:aggregator', groups: [] };
 const kubeAggregator = { name: 'system:kube-aggregator', groups: ['system:masters'] };
@@ -93,6 +96,7 @@ export class Aggregator {
   /** The ETag of the last OpenAPI v2 document, by the name of the APIService. */
   readonly #etags = new Map<string, { readonly service: RemoteService; readonly etag: string }>();
   readonly #outages = new Map<string, Map<string, number>>();
+  readonly #lanes = new Lanes(maxReading);
   #closed = false;
 
   constructor(options: AggregatorOptions) {
@@ -158,7 +162,7 @@ export class Aggregator {
   }
 
   async #check(name: string): Promise<void> {
-    const { registrations, clock, writeCondition } = this.#options;
+    const { registrations, clock, writeCondition, report } = this.#options;
     const registration = registrations.get(name);
     if (registration === undefined) return;
     const { remote, group, version } = registration;
@@ -171,8 +175,12 @@ export class Aggregator {
       if (current.condition?.status === 'True' && condition.status === 'False') this.#count(name, finding.reason);
     }
     if (remote === undefined || finding.status === 'False') return;
-    const documents = await this.#documents(name, remote.service, group, version);
-    if (documents !== undefined) registrations.learned(name, remote.service, documents);
+    const { service } = remote;
+    const documents = await this.#lanes.run(`${service.namespace}/${service.name}`, async () =>
+      this.#closed ? undefined : this.#documents(name, service, group, version),
+    );
+    if (documents === undefined || registrations.learned(name, service, documents)) return;
+    report('the documents of an extension API server do not fit beside those of the others', { name });
   }
 
   #count(name: string, reason: string): void {
@@ -193,7 +201,7 @@ export class Aggregator {
     try {
       const address = await locate(service);
       url = `https://${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}${path}`;
-      const { status } = await ask(service, address, { path, user: kubeAggregator, maxBytes: maxChecked });
+      const { status } = await ask(service, address, { path, user: kubeAggregator }, answerTurns());
       if (status >= 200 && status <= 299) return passed;
       return failedCheck(`failing or missing response from ${url}: bad status from ${url}: ${status}`);
     } catch (error) {
@@ -211,7 +219,7 @@ export class Aggregator {
   ): Promise<RemoteDocuments | undefined> {
     const { names } = this.#options;
     const known = this.#etags.get(name);
-    const turns = serverTurns();
+    const turns = answerTurns();
     const user = kubeAggregator;
     const accept = ['v2', 'v2beta1']
       .map((form) => `application/json;g=apidiscovery.${names.domain};v=${form};as=APIGroupDiscoveryList`)
@@ -222,7 +230,8 @@ export class Aggregator {
       const own = await this.#read(service, { path: `/apis/${group}/${version}`, user, maxBytes: maxDiscovery });
       resources = own && (await parsed(own.body, turns, fromResourceList));
     }
-    if (resources === undefined) return undefined;
+    const text = resources && (await inTurns(stringifyJsonInSteps(resources), turns));
+    if (resources === undefined || text === undefined || text.length > maxResources) return undefined;
     const before = this.#options.registrations.get(name)?.remote?.documents?.openApiV2;
     const questions = { user: openApiAggregator, maxBytes: maxOpenApi };
     const v2 = await this.#read(service, {
@@ -238,20 +247,23 @@ export class Aggregator {
     if (v2?.status === 200) this.#etags.set(name, { service, etag: v2.etag });
     const index = await this.#read(service, { ...questions, path: '/openapi/v3' });
     const openApiV3 = index && (await parsed(index.body, turns, (json) => openApiV3Hash(json, group, version)));
-    return { resources, openApiV2, openApiV3 };
+    return { resources, openApiV2, openApiV3, size: text.length + (openApiV2?.json.length ?? 0) };
   }
 
   /** A document, or that it has not changed; undefined when there is none. */
   async #read(service: RemoteService, question: Question): Promise<Answer | undefined> {
     const { ask, locate } = this.#options;
     try {
-      const answer = await ask(service, await locate(service), { ...question, forwarded: true });
+      const address = await locate(service);
+      const answer = await ask(service, address, { ...question, forwarded: true }, answerTurns());
       return answer.status === 200 || answer.status === 304 ? answer : undefined;
     } catch {
       return undefined;
     }
   }
 }
+
+const answerTurns = () => peerTurns('extension API servers');
 
 /** What `read` finds in a JSON document; undefined when it cannot be parsed. */
 async function parsed<T>(bytes: Uint8Array, turns: Turns, read: (json: Json) => T): Promise<T | undefined> {

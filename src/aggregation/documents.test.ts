@@ -76,10 +76,10 @@ describe('the OpenAPI document of an extension API server', () => {
     });
   });
 
-  it('contributes the parameters that its operations share, up to 8 MiB', async () => {
+  it('contributes the parameters that its operations share, up to 1 MiB', async () => {
     const path = `/apis/${group}/v1/apples`;
     const shared = (name: string) => ({ $ref: `#/parameters/${name}` });
-    const large = { name: 'large', in: 'query', description: 'x'.repeat(5 * 1024 * 1024) };
+    const large = { name: 'large', in: 'query', description: 'x'.repeat(600 * 1024) };
     const pretty = { name: 'pretty', in: 'query' };
     const paths = {
       [path]: {
@@ -99,6 +99,30 @@ describe('the OpenAPI document of an extension API server', () => {
     expect(await partOf({ swagger: '3.0' })).toBeUndefined();
     expect(await partOf({ swagger: '2.0', paths: [], definitions: 7 })).toEqual({ paths: {}, definitions: {} });
     await expect(partOf(undefined)).rejects.toThrow(TypeError);
+  });
+
+  it('contributes nothing beyond 2 MiB, or 2,000 definitions that it refers to', async () => {
+    const path = `/apis/${group}/v1/apples`;
+    const part = (get: object) => partOf({ swagger: '2.0', paths: { [path]: { get } } });
+    expect(await part({ description: 'x'.repeat(2 * 1024 * 1024 - 200) })).toBeDefined();
+    expect(await part({ description: 'x'.repeat(2 * 1024 * 1024) })).toBeUndefined();
+    const refs = (count: number) => Array.from({ length: count }, (_, i) => ({ $ref: `#/definitions/d${i}` }));
+    expect(await part({ refs: refs(2_000) })).toBeDefined();
+    expect(await part({ refs: refs(2_001) })).toBeUndefined();
+  });
+
+  it('reads references to parameters and to definitions in steps', () => {
+    const steps = (value: object) => {
+      const running = partOfOpenApi(Buffer.from(JSON.stringify({ swagger: '2.0', ...value })), group, 'v1');
+      let count = 0;
+      while (running.next().done !== true) count += 1;
+      return count;
+    };
+    const many = (count: number) => {
+      const parameters = Array.from({ length: count }, () => ({ $ref: '#/parameters/none' }));
+      return { paths: { [`/apis/${group}/v1/apples`]: { get: { parameters } } } };
+    };
+    expect(steps(many(40_000))).toBeGreaterThan(1.5 * steps(many(20_000)));
   });
 
   it('refers to definitions by their new names', async () => {

@@ -7,8 +7,9 @@ import type { OpenApiV2 } from './registrations.ts';
 /** Maximum number of paths and of definitions of a group version. */
 const maxPaths = 2_000;
 const maxDefinitions = 2_000;
-/** Maximum size of the parameters that are written in place of references to them (bytes). */
-const maxParameters = 8 * 1024 * 1024;
+/** Maximum size of the part about a group version, and of the parameters that are written in place of references to them (bytes). */
+const maxPart = 2 * 1024 * 1024;
+const maxParameters = 1024 * 1024;
 
 /** How references to definitions begin, and those to parameters. */
 export const definitionsPrefix = '#/definitions/';
@@ -24,14 +25,17 @@ export function* partOfOpenApi(bytes: Uint8Array, group: string, version: string
   const definitions: JsonObject = {};
   const found = yield* refsIn(paths);
   for (const name of found) {
+    if (found.size > maxDefinitions) return undefined;
     const definition = Object.hasOwn(all, name) ? all[name] : undefined;
     if (!isJsonObject(definition) || Object.hasOwn(definitions, name)) continue;
     setKey(definitions, name, definition);
-    if (found.size > maxDefinitions) return undefined;
     // The set grows while it is iterated.
     for (const more of yield* refsIn(definition)) found.add(more);
   }
-  const json = Buffer.from(yield* stringifyJsonInSteps({ paths, definitions }));
+  const text = yield* stringifyJsonInSteps({ paths, definitions });
+  if (text.length > maxPart) return undefined;
+  yield;
+  const json = Buffer.from(text);
   yield;
   return { json, hash: createHash('sha256').update(json).digest('hex') };
 }
@@ -41,9 +45,11 @@ function* withParameters(paths: JsonObject, parameters: Json | undefined): Steps
   const all = isJsonObject(parameters) ? parameters : {};
   const sizes = new Map<string, number>();
   let left = maxParameters;
+  const pace = new Pace();
   function* resolved(value: Json | undefined): Steps<Json[]> {
     const found: Json[] = [];
     for (const one of Array.isArray(value) ? value : []) {
+      if (pace.over()) yield;
       const ref = isJsonObject(one) ? one['$ref'] : undefined;
       if (typeof ref !== 'string' || !ref.startsWith(parametersPrefix)) {
         found.push(one);
@@ -63,6 +69,7 @@ function* withParameters(paths: JsonObject, parameters: Json | undefined): Steps
   for (const [path, item] of Object.entries(paths)) {
     const members: JsonObject = {};
     for (const [name, member] of Object.entries(item as JsonObject)) {
+      if (pace.over()) yield;
       const isOperation = isJsonObject(member) && member['parameters'] !== undefined;
       if (name === 'parameters') setKey(members, name, yield* resolved(member));
       else
@@ -83,12 +90,12 @@ function membersOf(value: Json | undefined, isKept: (name: string) => boolean, l
   return members;
 }
 
-/** The names of the definitions that a value refers to. */
+/** The names of the definitions that a value refers to; those that are found first where they are too many. */
 function* refsIn(value: Json): Steps<Set<string>> {
   const found = new Set<string>();
   const left: Json[] = [value];
   const pace = new Pace();
-  while (left.length > 0) {
+  while (left.length > 0 && found.size <= maxDefinitions) {
     if (pace.over()) yield;
     const next = left.pop() as Json;
     if (Array.isArray(next)) for (const item of next) left.push(item);

@@ -10,7 +10,7 @@ const apiService = (spec: object = {}, status?: 'True' | 'False'): APIService =>
     spec: { group: 'example.com', version: 'v1', groupPriorityMinimum: 5, versionPriority: 6, service, ...spec },
     ...(status && { status: { conditions: [{ type: 'Available', status, reason: 'R', message: '' }] } }),
   }) as APIService;
-const documents = { resources: [{ resource: 'apples' }], openApiV2: undefined, openApiV3: undefined };
+const documents = { resources: [{ resource: 'apples' }], openApiV2: undefined, openApiV3: undefined, size: 24 };
 
 const create = () =>
   new Registrations(new Map([['v1.apps', { group: 9, version: 8 }]]), new Set(['', 'own.example.com']));
@@ -51,6 +51,20 @@ describe('the registrations', () => {
     registrations.set(name, apiService({ service: { ...service, name: 'y' } }, 'True'));
     registrations.learned(name, before, documents);
     expect(registrations.get(name)?.remote?.documents).toBeUndefined();
+  });
+
+  it('have no documents that do not fit beside those of the others', () => {
+    const registrations = create();
+    const learned = (version: string, size: number) => {
+      registrations.set(`${version}.example.com`, apiService({ version }, 'True'));
+      const { service } = registrations.get(`${version}.example.com`)!.remote!;
+      return registrations.learned(`${version}.example.com`, service, { ...documents, resources: [{ size }], size });
+    };
+    const mib = 1024 * 1024;
+    expect([learned('v1', 20 * mib), learned('v2', 10 * mib), learned('v3', 3 * mib)]).toEqual([true, true, false]);
+    expect(registrations.get('v3.example.com')?.remote?.documents).toBeUndefined();
+    expect([learned('v1', 19 * mib), learned('v3', 3 * mib), learned('v2', 11 * mib)]).toEqual([true, true, false]);
+    expect(registrations.get('v2.example.com')?.remote?.documents).toBeUndefined();
   });
 
   it('leave the core group and that of APIServices to this server', () => {

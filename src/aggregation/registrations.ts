@@ -25,7 +25,12 @@ export interface RemoteDocuments {
   /** The hash of the OpenAPI v3 document, which it serves itself; undefined: it has none. */
   readonly openApiV3: string | undefined;
   readonly openApiV2: OpenApiV2 | undefined;
+  /** The size of all of that as text (bytes). */
+  readonly size: number;
 }
+
+/** Maximum size of the documents of all extension API servers (bytes). */
+const maxDocuments = 32 * 1024 * 1024;
 
 /** The part of an OpenAPI v2 document about a group version, as JSON with `paths` and `definitions`. */
 export interface OpenApiV2 {
@@ -111,13 +116,23 @@ export class Registrations {
     return !isSameSpec || availableCondition(object) === undefined;
   }
 
-  /** Stores the documents of the extension API server of a Service, unless the APIService has changed meanwhile. */
-  learned(name: string, service: RemoteService, documents: RemoteDocuments): void {
+  /**
+   * Stores the documents of the extension API server of a Service, unless the APIService has changed meanwhile. Returns whether
+   * they fit beside those of the others; it has none otherwise.
+   */
+  learned(name: string, service: RemoteService, found: RemoteDocuments): boolean {
     const entry = this.#entries.get(name);
     const remote = entry?.registration.remote;
-    if (entry === undefined || remote?.service !== service || !remote.available) return;
-    if (remote.documents !== undefined && isSame(remote.documents, documents)) return;
-    this.#put(name, { ...entry, registration: { ...entry.registration, remote: { ...remote, documents } } });
+    if (entry === undefined || remote?.service !== service || !remote.available) return true;
+    let size = found.size - (remote.documents?.size ?? 0);
+    for (const { documents } of this.#remotes.values()) size += documents?.size ?? 0;
+    const fits = size <= maxDocuments;
+    const documents = fits ? found : undefined;
+    const { documents: before } = remote;
+    const isKnown = before === undefined || documents === undefined ? before === documents : isSame(before, documents);
+    if (!isKnown)
+      this.#put(name, { ...entry, registration: { ...entry.registration, remote: { ...remote, documents } } });
+    return fits;
   }
 
   #put(name: string, after: Entry | undefined): void {

@@ -145,7 +145,7 @@ describe('a definition', () => {
     const stored = JSON.parse(Buffer.from(entry?.value ?? []).toString());
     Object.assign(stored, { metadata: { ...stored.metadata, generation: 2 }, spec: { ...stored.spec, versions } });
     await store.commit([], [{ key, value: Buffer.from(JSON.stringify(stored)) }]);
-    await until(() => !serves('betas'));
+    await expect.poll(() => serves('betas')).toBe(false);
     expect(reports).toEqual(['a custom resource definition cannot be served']);
     await undefine('betas.ref.example.com');
     await expect.poll(() => failure(read('betas.ref.example.com'))).toMatchObject({ code: 404 });

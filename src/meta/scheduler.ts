@@ -262,6 +262,12 @@ const serverOwner = '';
 /** The turns of work of the server itself. */
 export const serverTurns = (): Turns => scheduler.turns(serverOwner);
 
+/**
+ * The turns of reading what other servers send, such as webhooks: `peer` says which. No work of this server waits behind it,
+ * however much they send.
+ */
+export const peerTurns = (peer: string): Turns => scheduler.turns(`answers of ${peer}`);
+
 /** Runs all steps in the given turns and returns the result. Waits for the promises that they yield. */
 export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<T> {
   for (;;) {

@@ -4,9 +4,9 @@ import {
   type Clock,
   inTurns,
   type Names,
+  peerTurns,
   type Random,
   StatusError,
-  serverTurns,
 } from '../../meta/index.ts';
 import type { ConvertObjects } from '../../registry/index.ts';
 import { acceptConverted } from './converted-object.ts';
@@ -69,7 +69,7 @@ function converterOf(options: WebhookConverterOptions): ConvertObjects {
     const which = `conversion webhook for ${first.apiVersion}, Kind=${first.kind}`;
     const review: Review = { version, uid: random.uuid(), desired, objects };
     const converted = await post(writeReview(review, names))
-      .then((body) => inTurns(readAnswerInSteps(review, body, names), serverTurns()))
+      .then((body) => inTurns(readAnswerInSteps(review, body, names), peerTurns('conversion webhooks')))
       .catch((error: unknown) => {
         const why = error instanceof Error ? error.message : 'unknown failure';
         throw new StatusError(500, '', `${which} failed: ${why}`, undefined, { cause: error });

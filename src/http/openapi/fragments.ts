@@ -32,12 +32,13 @@ export function* fragmentOf(chunks: Generator<Uint8Array | undefined>): Steps<Fr
     }
   }
   for (const chunk of chunks) {
-    if (chunk !== undefined) {
-      held.push(chunk);
-      heldBytes += chunk.length;
+    for (let at = 0; chunk !== undefined && at < chunk.length; at += gatheredBytes) {
+      const piece = chunk.subarray(at, at + gatheredBytes);
+      held.push(piece);
+      heldBytes += piece.length;
+      if (heldBytes >= gatheredBytes) yield* compress();
     }
-    if (heldBytes >= gatheredBytes) yield* compress();
-    else yield;
+    yield;
   }
   if (heldBytes > 0) yield* compress();
   return { parts, size, hash: hash.digest('hex') };

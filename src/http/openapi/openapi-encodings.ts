@@ -36,7 +36,7 @@ const protobufTypeV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protob
 function* jsonField(_part: Part, name: string, value: JsonObject, first: boolean): Steps<Uint8Array[]> {
   const text = yield* stringifyJsonInSteps(value);
   yield;
-  return [Buffer.from(`${first ? '' : ','}${JSON.stringify(name)}:${text}`)];
+  return [Buffer.from(`${first ? '' : ','}${JSON.stringify(name)}:`), Buffer.from(text)];
 }
 
 const frameOf = (...texts: readonly [string, string, string]): OpenApiFrame => [

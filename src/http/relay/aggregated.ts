@@ -2,15 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Address, Ask, Question, RemoteServer, RemoteService } from '../../aggregation/index.ts';
-import {
-  type Clock,
-  parseDuration,
-  ReceivedBytes,
-  StatusError,
-  serverTurns,
-  statusError,
-  type Turns,
-} from '../../meta/index.ts';
+import { type Clock, parseDuration, ReceivedBytes, StatusError, statusError, type Turns } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
@@ -97,17 +89,18 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
     }
   };
 
-  const ask: Ask = async (service, address, question) => {
+  const ask: Ask = async (service, address, question, turns) => {
     const endpoint = endpointAt(address);
     const timer = startTimer(clock, askMs, undefined);
-    const turns = serverTurns();
-    const { path } = question;
+    const { path, maxBytes } = question;
     const headers = questionHeaders(question, address);
     const sent = { method: 'GET', path, headers, signal: timer.signal, guarded: false, turns, tls: tlsOf(service) };
     try {
       const { incoming } = await exchange.begin(endpoint, sent);
-      const body = await wholeBody(incoming, question.maxBytes, turns);
-      return { status: incoming.statusCode ?? 0, etag: incoming.headers.etag ?? '', body };
+      const { statusCode: status = 0, headers: answered } = incoming;
+      if (maxBytes === undefined) incoming.destroy();
+      const body = maxBytes === undefined ? new Uint8Array() : await wholeBody(incoming, maxBytes, turns);
+      return { status, etag: answered.etag ?? '', body };
     } catch (error) {
       const failure = timer.isOver() ? 'context deadline exceeded' : dialFailure(error as Error, endpoint);
       throw new Error(`Get ${JSON.stringify(`https://${authorityOf(address)}${path}`)}: ${failure}`, { cause: error });

@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http';
 import type { Agent, RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { serverTurns } from '../../meta/index.ts';
+import { peerTurns } from '../../meta/index.ts';
 import type { EndpointTls } from './dial.ts';
 import { PacedAgent } from './paced-agent.ts';
 import { PacedSocket } from './paced-socket.ts';
@@ -31,7 +31,7 @@ class ServerConnections extends PacedAgent {
   }
 
   override createConnection({ timeout: _, ...options }: RequestOptions): PacedSocket {
-    const socket = new PacedSocket(connect(options as ConnectionOptions), serverTurns());
+    const socket = new PacedSocket(connect(options as ConnectionOptions), peerTurns(this.getName(options)));
     socket.once('close', () => this.#idle.delete(socket));
     return socket;
   }

@@ -1,7 +1,7 @@
 import { type RequestOptions, request } from 'node:https';
 import type { Socket } from 'node:net';
 import { connectionLookup, Lookups, PacedAgent, PacedSocket } from '../../http/index.ts';
-import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
+import { type ByteString, bufferOf, peerTurns } from '../../meta/index.ts';
 import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
 
@@ -49,13 +49,13 @@ const idleMs = 90_000;
 /** The hosts of webhooks are looked up two at a time, in as many threads as Node has for lookups. */
 const lookups = new Lookups(2);
 
-/** The connections to a webhook, which are read in the turns of the server. */
+/** The connections to a webhook, which are read in turns of its own. */
 class WebhookConnections extends PacedAgent {
   override createConnection(options: RequestOptions): PacedSocket {
     const { lookup, leave } = connectionLookup(lookups);
     const socket = super.createConnection({ ...options, lookup }) as Socket;
     socket.once('close', leave);
-    return new PacedSocket(socket, serverTurns());
+    return new PacedSocket(socket, peerTurns(`${options.host} ${options.port}`));
   }
 }
 

@@ -21,7 +21,6 @@ function aggregating(services: { readonly [version: string]: string }) {
     asked.push({ service, path, maxBytes, owner });
     if (maxBytes !== undefined) open.push(service);
     most = Math.max(most, open.length);
-    expect(new Set(open).size).toBe(open.length);
     await new Promise(setImmediate);
     if (maxBytes !== undefined) open.splice(open.indexOf(service), 1);
     return { status: 200, etag: '', body: Buffer.from('{"resources":[]}') };
@@ -50,7 +49,7 @@ function aggregating(services: { readonly [version: string]: string }) {
   return { asked, learned, most: () => most };
 }
 
-it('reads the documents of at most four Services at a time, and of each one after the other', async () => {
+it('reads the documents of at most four servers at a time', async () => {
   const names = ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'];
   const { learned, most } = aggregating(Object.fromEntries(names.map((name, i) => [`v${i + 1}`, name])));
   await expect.poll(learned).toBe(names.length);

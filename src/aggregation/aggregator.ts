@@ -1,5 +1,5 @@
 import { parseAnyJsonInSteps, stringifyJsonInSteps } from '../codec/index.ts';
-import { type Clock, inTurns, type Json, type Names, peerTurns, type Turns } from '../meta/index.ts';
+import { type Clock, inTurns, type Json, Lanes, type Names, peerTurns, type Turns } from '../meta/index.ts';
 import type { Service } from '../types/core-v1.ts';
 import type { EndpointSlice } from '../types/discovery-v1.ts';
 import type { Address, RemoteService } from './address.ts';
@@ -13,7 +13,6 @@ import {
   serviceFinding,
 } from './availability.ts';
 import { fromGroupList, fromResourceList } from './discovered.ts';
-import { Lanes } from './lanes.ts';
 import { openApiV3Hash, partOfOpenApi } from './openapi.ts';
 import type { Registrations, RemoteDocuments } from './registrations.ts';
 
@@ -69,7 +68,7 @@ const maxResources = 512 * 1024;
 /** Maximum size of OpenAPI documents (bytes). */
 const maxOpenApi = 4 * 1024 * 1024;
 
-/** Of how many Services documents are read at a time. */
+/** How many extension API servers' documents are read at a time; their Services take turns. */
 const maxReading = 4;
 
 const openApiAggregator = { name: 'system:aggregator', groups: [] };

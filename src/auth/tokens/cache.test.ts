@@ -79,18 +79,20 @@ describe('cachedAuthenticator', () => {
     expect([asked.length, refusing.asked.length]).toEqual([2, 2]);
   });
 
-  it('does not keep a token that is valid for more than 16 audiences', async () => {
-    const { cached, asked } = make((_, audiences) => ({ ...found, audiences }));
-    for (const [count, lookups] of [
-      [16, 1],
-      [17, 2],
-    ] as const) {
-      asked.length = 0;
-      const audiences = Array.from({ length: count }, (__, i) => `audience ${i}`);
-      await cached('a', audiences);
-      await cached('a', audiences);
-      expect(asked).toHaveLength(lookups);
-    }
+  it.each<[string, (size: number) => Authenticated]>([
+    ['audiences', (size) => ({ ...found, audiences: ['x'.repeat(size)] })],
+    ['many audiences', (size) => ({ ...found, audiences: Array(size / 8).fill('') })],
+    ['a name', (size) => ({ ...found, user: { name: 'x'.repeat(size), groups: [] } })],
+    ['groups', (size) => ({ ...found, user: { name: 'a', groups: ['x'.repeat(size)] } })],
+    ['extra', (size) => ({ ...found, user: { name: 'a', groups: [], extra: { a: ['x'.repeat(size)] } } })],
+  ])('does not keep a token whose %s take more than 16 Ki characters', async (_, resultOf) => {
+    const asked = async (size: number) => {
+      const { cached, asked } = make(() => resultOf(size));
+      await cached('a', ['here']);
+      await cached('a', ['here']);
+      return asked.length;
+    };
+    expect([await asked(16_000), await asked(16_400)]).toEqual([1, 2]);
   });
 
   it('shares one lookup between requests with the same token', async () => {

@@ -11,9 +11,9 @@ export interface TokenLifetimes {
 
 const defaultLifetimes: TokenLifetimes = { valid: 10_000, unknown: 0 };
 
-/** How many tokens of each kind are kept, and of how many audiences. */
+/** How many tokens of each kind are kept, and of how long a result (characters). */
 const maxTokens = 10_000;
-const maxAudiences = 16;
+const maxResult = 16 * 1024;
 
 /** Values that expire, at most {@link maxTokens}, in the order in which they were set. */
 class Expiring<V> {
@@ -61,6 +61,19 @@ function tokenKeys(): (token: string, audiences: readonly string[]) => string {
   };
 }
 
+/** Whether the result takes little memory: each text counts 8 characters more. */
+function isShort({ user, audiences }: Authenticated): boolean {
+  let left = maxResult - user.name.length - (user.uid?.length ?? 0);
+  const count = (texts: readonly string[]) => {
+    left -= 8 * texts.length;
+    for (const { length } of left < 0 ? [] : texts) left -= length;
+  };
+  count(audiences);
+  count(user.groups);
+  for (const key in user.extra) count([key, ...(user.extra[key] ?? [])]);
+  return left >= 0;
+}
+
 /**
  * Remembers for a while which tokens are valid, and which nobody recognises; one that is refused is looked up each time.
  * Requests with the same token at the same time share one lookup. Only keyed digests of tokens are kept.
@@ -83,7 +96,7 @@ export function cachedAuthenticator(
       const found = await authenticate(token, audiences);
       fetched = true;
       if (found === undefined) unknown.set(key, found);
-      else if (found.audiences.length <= maxAudiences) valid.set(key, found);
+      else if (isShort(found)) valid.set(key, found);
       return found;
     } finally {
       pending.delete(key);

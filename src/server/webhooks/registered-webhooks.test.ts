@@ -53,14 +53,14 @@ it('counts the time for a connection, and in the queue, as a part of the timeout
 });
 
 it('refuses responses of one webhook that are more than half of what is received at a time', async () => {
-  const text = ' '.repeat(7 * 1024 * 1024);
+  const text = ' '.repeat(3.5 * 1024 * 1024);
   const { registration } = await hookOf(() => ({ status: 200, text, endless: true }));
   const other = await hookOf(() => ({ a: 'b' }));
   const made = webhooks();
   const reasons: string[] = [];
-  const posts = Array.from({ length: 12 }, () =>
+  const posts = Array.from({ length: 24 }, () =>
     made
-      .postTo(registration, 16)(body, 60_000)
+      .postTo(registration, 32)(body, 60_000)
       .catch((error: Error) => reasons.push(error.message)),
   );
   await expect.poll(() => reasons).not.toEqual([]);
@@ -68,6 +68,15 @@ it('refuses responses of one webhook that are more than half of what is received
   expect(await made.postTo(other.registration, 16)(body, 60_000)).toHaveLength(9);
   made.close();
   await Promise.all(posts);
+});
+
+it('refuses responses of more than 4 MiB', async () => {
+  let text = ' '.repeat(4 * 1024 * 1024);
+  const { registration } = await hookOf(() => ({ status: 200, text }));
+  const post = webhooks().postTo(registration, 16);
+  expect(await post(body, 60_000)).toHaveLength(text.length);
+  text += ' ';
+  await expect(post(body, 60_000)).rejects.toThrow('more than 4194304 bytes');
 });
 
 it('refuses responses of the webhook of a kubeconfig that have more than 256 KiB, because they are read in one step', async () => {

@@ -382,6 +382,28 @@ describe('servers over one store', () => {
     }
   });
 
+  it('serve 10,000 versions of all definitions, and others once there is room', async () => {
+    const { define, undefine, serves, reports, store } = await serve();
+    const versions = Array.from({ length: 100 }, (_, i) => version(`v${i + 1}`));
+    const letters = Array.from('ghijklmnop');
+    const names = letters.flatMap((first) => letters.map((second) => first + second));
+    await define(definition('gg', {}, { versions }));
+    const keyOf = (name: string) => `/apiextensions.k8s.io/customresourcedefinitions/${name}s.ref.example.com`;
+    const { entry } = await store.get(keyOf('gg'));
+    const text = Buffer.from(entry?.value ?? []).toString();
+    const others = names.slice(1).map((name) => {
+      const value = text.replaceAll('gg', name).replaceAll('Gg', `${name[0]?.toUpperCase()}${name[1]}`);
+      return { key: keyOf(name), value: Buffer.from(value) };
+    });
+    await store.commit([], others);
+    await expect.poll(() => names.filter((name) => serves(`${name}s`, 'v100'))).toHaveLength(100);
+    await define(definition('late'));
+    expect([serves('lates'), reports]).toEqual([false, ['a custom resource definition cannot be served']]);
+    await undefine('ggs.ref.example.com');
+    await expect.poll(() => serves('lates')).toBe(true);
+    expect(serves('ggs')).toBe(false);
+  });
+
   it('serve all definitions once they have started', async () => {
     const one = await serve();
     for (const name of ['alpha', 'beta', 'gamma']) await one.define(definition(name));

@@ -50,6 +50,8 @@ interface Served {
 
 /** Each version is a resource of its own. More are not accepted, and not served where another process has stored them. */
 export const maxVersions = 100;
+/** Discovery shows all of them. Definitions with further ones are reported, and served once others are gone. */
+const maxServed = 10_000;
 
 const noNames = namesOf(undefined);
 const retryMs = 1_000;
@@ -68,6 +70,8 @@ export class CustomResources {
   readonly #claims = new Map<string, string>();
   /** Definitions whose status needs to be written. */
   readonly #stale = new Set<string>();
+  /** The number of served versions of all definitions. */
+  #served = 0;
   /** Running clean-ups by uid. */
   readonly #cleanUps = new Map<string, Promise<void>>();
   readonly #wakes = new Set<() => void>();
@@ -201,7 +205,7 @@ export class CustomResources {
     if (same && served.terminating === terminating) return;
     const { registry, report } = this.#options;
     try {
-      const definitions = same ? served.definitions : this.#define(object, accepted);
+      const definitions = same ? served.definitions : this.#define(entry, accepted);
       const of = (version: string) => definitions.get(version) as ResourceDefinition;
       const flagged = new Map(
         [...definitions.keys()].map((one) => [one, { ...of(one), ...(terminating ? { terminating } : {}) }]),
@@ -213,6 +217,7 @@ export class CustomResources {
           .filter((one) => one.served === true)
           .map(({ name = '' }) => flagged.get(name) as ResourceDefinition),
       });
+      this.#served += definitions.size - (served?.definitions.size ?? 0);
       entry.served = { names: accepted, spec, terminating, definitions };
     } catch (error) {
       report('a custom resource definition cannot be served', { name: object.metadata.name, error });
@@ -221,16 +226,29 @@ export class CustomResources {
   }
 
   /** The resource definitions of the versions that are served, and of the storage version. @throws Error for too many */
-  #define(object: Definition, accepted: DefinitionNames): ReadonlyMap<string, ResourceDefinition> {
+  #define({ object, served }: Known, accepted: DefinitionNames): ReadonlyMap<string, ResourceDefinition> {
     const { length = 0 } = object.spec?.versions ?? [];
     if (length > maxVersions) throw new Error(`it has ${length} versions, more than ${maxVersions}`);
+    const others = this.#served - (served?.definitions.size ?? 0);
+    if (others + length > maxServed) throw new Error(`all definitions have more than ${maxServed} versions`);
     return this.#options.define({ ...object, spec: { ...object.spec, names: acceptedForm(accepted) } });
   }
 
   #unserve(entry: Known): void {
     if (entry.served === undefined) return;
     this.#options.registry.remove(entry.object.spec?.group ?? '', entry.served.names.plural);
+    const wasFull = this.#served + maxVersions > maxServed;
+    this.#served -= entry.served.definitions.size;
     entry.served = undefined;
+    if (wasFull) queueMicrotask(() => this.#serveOthers());
+  }
+
+  /** Serves what there was no room for. */
+  #serveOthers(): void {
+    for (const entry of this.#definitions.values()) {
+      if (this.#served + maxVersions > maxServed || this.#stopped) return;
+      if (entry.served === undefined) this.#serve(entry);
+    }
   }
 
   // Status

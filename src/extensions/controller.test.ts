@@ -58,7 +58,8 @@ function actions(registry: Registry) {
     read,
     patch: (name: string, patch: JsonObject) =>
       registry.write(definitions({ name }), { verb: 'patch', format: 'merge', patch }, options),
-    undefine: (name: string) => registry.write(definitions({ name }), remove(), options),
+    undefine: (name: string, deletion: JsonObject = {}) =>
+      registry.write(definitions({ name }), remove(deletion), options),
     make: (plural: string, name: string, more: JsonObject = {}, version = 'v1') => {
       const kind = registry.find('ref.example.com', version, plural)?.definition.kind ?? '';
       const value = { apiVersion: `ref.example.com/${version}`, kind, metadata: { name, ...more } };
@@ -232,9 +233,11 @@ describe('the deletion of a definition', () => {
     await expect.poll(() => conditions('alphas.ref.example.com')).toHaveLength(2);
     for (let i = 0; i < 40; i++) await make('alphas', `a${i}`);
     await make('alphas', 'held', { finalizers: ['example.com/hold'] });
-    const { object } = await undefine('alphas.ref.example.com');
+    const { object } = await undefine('alphas.ref.example.com', { propagationPolicy: 'Orphan' });
     const answered = JSON.parse(object?.bytes ?? '') as ApiObject & { status: { conditions: JsonObject[] } };
     expect(answered.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+    // Neither its spec nor the policy of the request has a part in the deletion of a definition.
+    expect(answered.metadata.generation).toBe(1);
     expect(answered.status.conditions.at(-1)).toMatchObject({
       type: 'Terminating',
       status: 'True',
@@ -242,7 +245,7 @@ describe('the deletion of a definition', () => {
       message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
       lastTransitionTime: answered.metadata.deletionTimestamp,
     });
-    expect(await failure(make('alphas', 'late'))).toMatchObject({ code: 405 });
+    expect(await failure(make('alphas', 'late'))).toMatchObject({ code: 403 });
     const at = target('ref.example.com', 'alphas', { namespace: 'ns' });
     const left = async () => [...(await registry.list(at, {})).items].map(({ name }) => name);
     await expect.poll(() => left()).toEqual(['held']);

@@ -152,9 +152,10 @@ describe('the custom resources of a registry', () => {
     const ending = { ...stored, terminating: true };
     registry.install({ stored: ending, served: served.map((one) => (one === stored ? ending : one)) });
     expect(await failure(create('gadgets', gadget()))).toMatchObject({
-      code: 405,
-      reason: 'MethodNotAllowed',
-      message: 'create not allowed while custom resource definition is terminating',
+      code: 403,
+      reason: 'Forbidden',
+      message:
+        'gadgets.ref.example.com "g" is forbidden: create not allowed while custom resource definition is terminating',
     });
     registry.install({ stored, served });
     await create('gadgets', gadget());

@@ -394,4 +394,6 @@ export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */
   readonly begin: (object: T, context: StrategyContext) => void;
   readonly pending: (object: T) => boolean;
+  /** Whether its first deletion adds the finalizer of a propagation policy. */
+  readonly propagates: boolean;
 }

@@ -70,7 +70,7 @@ export const customResourceDefinitions = resource({
     unconditionalUpdate: false,
     returnsDeleted: true,
     // Its objects are deleted before the finalizer is removed.
-    termination: { begin: beginCleanUp, pending: () => false },
+    termination: { begin: beginCleanUp, pending: () => false, propagates: false },
     defaults: defaultDefinition,
     prepareCreate: recordStoredVersion,
     prepareUpdate: recordStoredVersion,

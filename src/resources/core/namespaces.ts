@@ -46,6 +46,7 @@ export const namespaces = resource({
         namespace.status = { ...namespace.status, phase: 'Terminating' };
       },
       pending: ({ spec }) => (spec?.finalizers ?? []).length > 0,
+      propagates: true,
     },
     defaults: (namespace, { names }) => {
       namespace.status = { ...namespace.status, phase: namespace.status?.phase || 'Active' };

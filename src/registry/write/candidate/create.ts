@@ -1,4 +1,4 @@
-import { type ApiObject, formatTime, type Random, StatusError, type Steps } from '../../../meta/index.ts';
+import { type ApiObject, formatTime, type Random, type Steps, statusError } from '../../../meta/index.ts';
 import type { Change } from '../../types.ts';
 import { decodeBody } from '../body.ts';
 import type { Candidate, WriteRequest } from '../write-request.ts';
@@ -19,14 +19,11 @@ export function newCandidate({ registry, target, context }: WriteRequest, object
   const { resource } = target;
   const { strategy, terminating } = resource.definition;
   const { metadata } = object;
-  if (terminating === true) {
-    throw new StatusError(
-      405,
-      'MethodNotAllowed',
-      'create not allowed while custom resource definition is terminating',
-    );
-  }
   defaultNamespace(target, metadata);
+  if (terminating === true) {
+    const why = 'create not allowed while custom resource definition is terminating';
+    throw statusError.forbidden(resource.id, metadata.name ?? '', why);
+  }
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
   object.metadata = storedMetadata(metadata, {
     name: generated ? generateName(registry.random, metadata.generateName ?? '') : metadata.name,

@@ -21,9 +21,9 @@ export function* deleteCandidate(
   const { termination } = strategy;
   if (termination !== undefined) {
     if (old.metadata.deletionTimestamp === undefined) {
-      const object = yield* markDeleted(old, {
+      const object = yield* withMetadata(old, {
         deletionTimestamp: formatTime(now),
-        finalizers: finalizersFor(old, deletion, defaultPolicy),
+        ...(termination.propagates && { finalizers: finalizersFor(old, deletion, defaultPolicy) }),
       });
       termination.begin(object, context);
       return { object, generated, remove };
@@ -83,17 +83,17 @@ const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const after = (time: number, seconds: number): string => formatTime(Math.min(time + seconds * 1000, lastTime));
 
-/** A copy of the object with these metadata fields. The first mark increments the generation. */
-function* markDeleted(old: ApiObject, fields: Partial<ApiObject['metadata']>): Steps<ApiObject> {
+/** A copy of the object with the mark of its deletion. The first mark increments the generation. */
+function markDeleted(old: ApiObject, mark: Partial<ApiObject['metadata']>): Steps<ApiObject> {
+  const { generation = 0, deletionTimestamp } = old.metadata;
+  const increments = deletionTimestamp === undefined && generation > 0;
+  return withMetadata(old, { ...mark, ...(increments && { generation: generation + 1 }) });
+}
+
+/** A copy of the object with these metadata fields. */
+function* withMetadata(old: ApiObject, fields: Partial<ApiObject['metadata']>): Steps<ApiObject> {
   const { metadata, ...rest } = yield* copyObject(old);
-  const { generation, deletionTimestamp } = metadata;
-  const increments = deletionTimestamp === undefined && generation !== undefined && generation > 0;
   const { finalizers = metadata.finalizers ?? [] } = fields;
-  const next = {
-    ...metadata,
-    ...fields,
-    finalizers: finalizers.length === 0 ? undefined : finalizers,
-    generation: increments ? generation + 1 : generation,
-  };
+  const next = { ...metadata, ...fields, finalizers: finalizers.length === 0 ? undefined : finalizers };
   return { ...rest, metadata: storedMetadata(next) } as ApiObject;
 }

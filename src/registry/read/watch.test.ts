@@ -238,6 +238,20 @@ describe('streaming list', () => {
     stream.close();
   });
 
+  it.each([{}, { resourceVersion: '' }, { resourceVersion: '0' }])(
+    'is what a watch with %j is with the feature WatchList',
+    async (from) => {
+      for (const [how, seen] of [
+        [streaming, ['ADDED a', 'END']],
+        [{}, ['ADDED a']],
+      ] as const) {
+        const made = bench(how);
+        await made.create('configmaps', note('a'));
+        expect((await watch(made, { ...from, allowWatchBookmarks: 'true' })).seen).toEqual(seen);
+      }
+    },
+  );
+
   it('sends no initial events for false', async () => {
     const made = bench(streaming);
     await made.create('configmaps', note('a'));

@@ -36,7 +36,9 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   checkWatchOptions(options, registry);
   const selection = select(target, options);
   const revision = readVersion(options.resourceVersion, 'watch');
-  const initial = readFlag(options.sendInitialEvents);
+  // A watch without a point to begin at asks for what a streaming list does, bookmark included.
+  const fromState = registry.features.WatchList && (revision ?? 0) === 0 ? true : undefined;
+  const initial = readFlag(options.sendInitialEvents) ?? fromState;
   const bookmarks = readFlag(options.allowWatchBookmarks) === true;
   const exact = revision !== undefined && revision > 0 && initial !== true;
   const { resource } = target;

@@ -2,6 +2,7 @@ import { fieldError, immutable, jsonEqual } from '../../meta/index.ts';
 import { ControllerRevision } from '../../types/apps-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 
 export const controllerRevisions = resource({
   group: 'apps',
@@ -25,8 +26,8 @@ export const controllerRevisions = resource({
     age,
   ],
   strategy: {
-    validate: ({ data }) =>
-      data === undefined || data === null ? [fieldError.required('data', 'data is mandatory')] : [],
+    validate: (revision) =>
+      isNew(revision) && (revision.data ?? null) === null ? [fieldError.required('data', 'data is mandatory')] : [],
     validateUpdate: ({ data }, old) => (jsonEqual(data, old.data) ? [] : [immutable('data', data)]),
   },
 });

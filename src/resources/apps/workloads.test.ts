@@ -498,5 +498,7 @@ describe('controller revisions', () => {
       Object.assign(one, { revision: 2, data: { a: 2 } });
     });
     expect(found).toEqual([['Invalid', 'data', 'Invalid value: {"a":2}: field is immutable']]);
+    const without = validateOnUpdate(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => delete one['data']);
+    expect(without).toEqual([['Invalid', 'data', 'Invalid value: null: field is immutable']]);
   });
 });

@@ -390,13 +390,15 @@ describe('persistent volumes', () => {
   });
   test('warnings', () => {
     const key = 'volume.beta.kubernetes.io/storage-class';
+    const mountOptions = 'volume.beta.kubernetes.io/mount-options';
     expect(
       warningsOf(persistentVolumes, {
-        metadata: { annotations: { [key]: 'c' } },
+        metadata: { annotations: { [key]: 'c', [mountOptions]: 'ro' } },
         ...volume({ rbd: { monitors: ['m'], image: 'i' }, persistentVolumeReclaimPolicy: 'Recycle' }),
       }),
     ).toEqual([
       `metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+      `metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`,
       'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
       'spec.rbd: deprecated in v1.28, non-functional in v1.31+',
     ]);
@@ -454,6 +456,11 @@ describe('persistent volume claims', () => {
       ['spec', 'Forbidden', forbidden(`${why}\n${diff}`)],
     ]);
     expect(onUpdate(persistentVolumeClaims, claim({}), claim({ volumeName: 'v' }))).toEqual([]);
+    // A changed spec is validated like a new one, too.
+    expect(onUpdate(persistentVolumeClaims, claim({}), claim({ accessModes: [] })).map(([at]) => at)).toEqual([
+      'spec',
+      'spec.accessModes',
+    ]);
   });
   const key = 'volume.beta.kubernetes.io/storage-class';
   const noted = (text: string) => ({ metadata: { annotations: { [key]: text } } });

@@ -17,7 +17,7 @@ import {
   type PersistentVolumeClaimStatus,
 } from '../../types/core-v1.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
-import { validateSameSource } from '../pod-template/volume-claim-template.ts';
+import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalDiff } from '../shared/internal-go-form.ts';
 
@@ -49,7 +49,7 @@ function isDataSourceKind({ apiGroup, kind }: NonNullable<Spec['dataSource']>, {
 }
 
 /**
- * Validates an update of the spec: immutable, except that `volumeName` may be set once and the requests of a bound
+ * Validates an update of the spec: valid as a new one, and immutable, except that `volumeName` may be set once and the requests of a bound
  * claim may be raised.
  */
 export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): FieldError[] {
@@ -58,7 +58,10 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   const bound = status.phase === 'Bound';
   const [after, first] = [jsonCopy(spec), jsonCopy(before)];
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
-  const errors = [...validateSameSource(spec, 'spec'), ...validateStorageClassChange(claim, old, after, names)];
+  const errors = [
+    ...(same(spec, before) ? [] : validateClaimSpec(spec, 'spec', names)),
+    ...validateStorageClassChange(claim, old, after, names),
+  ];
   const size = before.resources?.requests?.['storage'];
   if (bound && size !== undefined && after.resources?.requests !== undefined) {
     after.resources.requests['storage'] = size;

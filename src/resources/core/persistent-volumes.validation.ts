@@ -109,9 +109,12 @@ const mountable: readonly SourceName[] = [
   'portworxVolume',
 ];
 
+/** The former place of `spec.mountOptions`. */
+export const mountOptionsAnnotation = ({ labels }: Names): string => `volume.beta.${labels}/mount-options`;
+
 /** Validates the mount options annotation, which only some sources support. */
-function validateMountOptions(spec: Spec, { annotations = {} }: ObjectMeta, { labels }: Names): FieldError[] {
-  const key = `volume.beta.${labels}/mount-options`;
+function validateMountOptions(spec: Spec, { annotations = {} }: ObjectMeta, names: Names): FieldError[] {
+  const key = mountOptionsAnnotation(names);
   if (getKey(annotations, key) === undefined || mountable.some((name) => spec[name] !== undefined)) return [];
   return [fieldError.forbidden(`metadata.annotations.${key}`, 'may not specify mount options for this volume type')];
 }

@@ -4,6 +4,7 @@ import { classAnnotation } from '../../rules/index.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../types/core-v1.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
+import { mountOptionsAnnotation } from './persistent-volumes.validation.ts';
 
 function classAnnotationWarnings({ annotations = {} }: ObjectMeta, names: Names): string[] {
   const key = classAnnotation(names);
@@ -18,8 +19,16 @@ const RECYCLE =
 /** Deprecated sources for which only pods get a warning. */
 const podOnly = ['gitRepo', 'flocker', 'quobyte'];
 
+function mountOptionsWarnings({ annotations = {} }: ObjectMeta, names: Names): string[] {
+  const key = mountOptionsAnnotation(names);
+  return getKey(annotations, key) === undefined
+    ? []
+    : [`metadata.annotations[${key}]: deprecated since v1.31; use "mountOptions" attribute instead`];
+}
+
 export const persistentVolumeWarnings = (metadata: ObjectMeta, spec: PersistentVolumeSpec, names: Names): string[] => [
   ...classAnnotationWarnings(metadata, names),
+  ...mountOptionsWarnings(metadata, names),
   ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [`spec.persistentVolumeReclaimPolicy: ${RECYCLE}`] : []),
   ...(spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, i) =>
     nodeSelectorTermWarnings(term, false, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`, names),

@@ -93,10 +93,7 @@ function validateSources(spec: PersistentVolumeClaimSpec, path: string): FieldEr
 }
 
 /** Requires `dataSource` and `dataSourceRef` to be the same when both are set. */
-export function validateSameSource(
-  { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
-  path: string,
-): FieldError[] {
+function validateSameSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: string): FieldError[] {
   if (dataSource === undefined || dataSourceRef === undefined) return [];
   const { namespace = '' } = dataSourceRef;
   const same =

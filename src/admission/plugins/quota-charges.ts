@@ -211,15 +211,16 @@ function* releaseEntries(states: ReadonlyMap<string, QuotaState>, entries: reado
 function* applyCharge(states: ReadonlyMap<string, QuotaState>, charge: Charge): Steps<Outcome> {
   const shares: { state: QuotaState; amounts: Quantities; used: Quantities }[] = [];
   try {
+    // What the object lacks for any quota comes before what it exceeds.
     for (const state of states.values()) {
       yield;
       const amounts = charge.usageFor(state.quota);
       if (amounts === undefined || amounts.size === 0) continue;
       const used = masked(state.used, amounts.keys());
       addInPlace(used, amounts);
-      checkHard(state, amounts, used, charge);
       shares.push({ state, amounts, used });
     }
+    for (const { state, amounts, used } of shares) checkHard(state, amounts, used, charge);
   } catch (refusal) {
     return { refusal };
   }

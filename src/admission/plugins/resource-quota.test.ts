@@ -98,6 +98,12 @@ describe('resource quota', () => {
     );
   });
 
+  it('says what containers lack for one quota before what they exceed of another', async () => {
+    const full = quota({ pods: '0' }, { pods: '0' });
+    const later = quota({ memory: '1Gi' }, { memory: '0' }, {}, 'r');
+    expect((await ask([full, later], 'pods', podOf())).refused).toBe('failed quota: r: must specify memory for: c');
+  });
+
   it('requires nothing of containers when pod-level resources are set', async () => {
     const pod = podOf({}, { resources: { requests: { cpu: '1' } } });
     expect((await ask([quota({ memory: '1Gi' }, { memory: '0' })], 'pods', pod)).refused).toBeUndefined();

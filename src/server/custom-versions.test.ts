@@ -5,40 +5,39 @@ import { mergePatch, type OlderServer, olderServer, specOf } from './testing/old
 let opened: OlderServer;
 beforeAll(async () => {
   opened = await olderServer();
-  const schema = (fields: JsonObject) => ({
-    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: fields } } },
-  });
-  const text = { type: 'string' };
-  await opened.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    metadata: { name: 'gears.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'gears', kind: 'Gear' },
-      versions: [
-        { name: 'v1', served: true, storage: true, schema: schema({ teeth: text }) },
-        {
-          name: 'v2',
-          served: true,
-          storage: false,
-          schema: schema({ teeth: text, only: { type: 'string', default: 'v2' } }),
-        },
-      ],
-    },
-  });
-  await vi.waitFor(() => opened.request('GET', gears));
 });
 afterAll(() => opened.server.close());
 
-const gears = '/apis/example.com/v2/namespaces/default/gears';
-const gear = (name: string, spec: JsonObject) => ({
-  apiVersion: 'example.com/v2',
-  kind: 'Gear',
+const text = { type: 'string' };
+const applyPatch = { contentType: 'application/apply-patch+yaml' };
+const pathOf = (plural: string, version: string) => `/apis/example.com/${version}/namespaces/default/${plural}`;
+const objectOf = (kind: string, version: string, name: string, spec: JsonObject) => ({
+  apiVersion: `example.com/${version}`,
+  kind,
   metadata: { name },
   spec,
 });
 
+/** Defines a kind with the stored version v1 and the version v2, with these fields of `spec`. */
+async function define(plural: string, kind: string, v1: JsonObject, v2: JsonObject): Promise<void> {
+  const versions = Object.entries({ v1, v2 }).map(([name, properties]) => ({
+    name,
+    served: true,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
+  }));
+  await opened.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `${plural}.example.com` },
+    spec: { group: 'example.com', scope: 'Namespaced', names: { plural, kind }, versions },
+  });
+  await vi.waitFor(() => opened.request('GET', pathOf(plural, 'v2')));
+}
+
 describe('a field that the stored version does not declare', () => {
+  beforeAll(() => define('gears', 'Gear', { teeth: text }, { teeth: text, only: { ...text, default: 'v2' } }));
+  const gears = pathOf('gears', 'v2');
+  const gear = (name: string, spec: JsonObject) => objectOf('Gear', 'v2', name, spec);
+
   it.each(['', '?dryRun=All'])('is not in the answer of a write%s', async (query) => {
     const name = query === '' ? 'real' : 'dry';
     const made = await opened.request('POST', `${gears}${query}`, gear(name, { teeth: 'a', only: 'b' }));
@@ -47,5 +46,25 @@ describe('a field that the stored version does not declare', () => {
     if (query !== '') await opened.request('POST', gears, gear(name, { teeth: 'a' }));
     const patched = await opened.request('PATCH', `${gears}/${name}${query}`, { spec: { teeth: 'c' } }, mergePatch);
     expect(specOf(patched.object)).toEqual({ teeth: 'c' });
+  });
+});
+
+describe('a field with a default', () => {
+  const fit = { type: 'object', default: { by: 'hand' }, properties: { by: text, to: { ...text, default: 'axle' } } };
+  const fields = { size: text, fit };
+  beforeAll(() => define('belts', 'Belt', fields, fields));
+
+  // The defaults are those of the object that is stored, not of one that is converted to find the fields of managers.
+  it('gets it again from an apply without the field, whatever versions have managers', async () => {
+    const apply = (spec: JsonObject) =>
+      opened.request(
+        'PATCH',
+        `${pathOf('belts', 'v1')}/b?fieldManager=a`,
+        objectOf('Belt', 'v1', 'b', spec),
+        applyPatch,
+      );
+    expect(specOf((await apply({ fit: { to: 'wheel' } })).object)).toEqual({ fit: { to: 'wheel' } });
+    await opened.request('PATCH', `${pathOf('belts', 'v2')}/b?fieldManager=b`, { spec: { size: 's' } }, mergePatch);
+    expect(specOf((await apply({})).object)).toEqual({ size: 's', fit: { by: 'hand', to: 'axle' } });
   });
 });

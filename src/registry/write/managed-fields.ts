@@ -68,7 +68,8 @@ function managedObjectType(registry: RegistryContext, target: Target, webhook?: 
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
   // The resource of a custom version knows all versions of its definition.
-  for (const other of resource.definition.custom === undefined ? registry.catalog.resources : [resource]) {
+  const isCustom = resource.definition.custom !== undefined;
+  for (const other of isCustom ? [resource] : registry.catalog.resources) {
     if (other.definition.kind !== resource.definition.kind) continue;
     if (formatGroupResource(other.definition.storage) !== storage) continue;
     for (const [version, compiled] of other.versions) {
@@ -78,6 +79,8 @@ function managedObjectType(registry: RegistryContext, target: Target, webhook?: 
         schema: compiled.type.schema,
         convert: (object) => {
           if (webhook !== undefined) return webhook(object, compiled);
+          // Neither defaults nor schemas change the fields that are compared.
+          if (isCustom) return oneStep(() => ({ ...object, apiVersion: compiled.apiVersion }));
           const from = places.get(object.apiVersion);
           return from === undefined ? oneStep(() => object) : convertBetween(from, place, object);
         },

@@ -1,5 +1,5 @@
 import { atOnce, type Json } from '../meta/index.ts';
-import { difference, has, isEmpty, setOf } from './field-set.ts';
+import { difference, has, isEmpty, setOf, unionOf } from './field-set.ts';
 import { decodeManagedFields, encodeManagedFields, entryKey, type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldPath, type Path } from './path.ts';
 
@@ -24,8 +24,8 @@ export function toScaleManagedFields(
 
 /**
  * `metadata.managedFields` of the parent, in the version `apiVersion`, after a write to its scale subresource: entries
- * that no longer own the replicas in the scale lose them, and entries that own them there get them. A new entry has no
- * time.
+ * that no longer own the replicas in the scale lose them, and entries that own them there get them, in that version. A
+ * new entry has no time.
  */
 export function toParentManagedFields(
   parent: Json[] | undefined,
@@ -33,28 +33,26 @@ export function toParentManagedFields(
   replicas: ReplicasPath,
   apiVersion: string,
 ): Json[] | undefined {
-  const there = decodeManagedFields(scale);
-  const inScale = new Set(there.map(keyInScale));
-  const entries: ManagedEntry[] = [];
+  const there = decodeManagedFields(scale).map((entry) => ({ ...entry, apiVersion }));
+  const inScale = new Set(there.map(entryKey));
+  const entries = new Map<string, ManagedEntry>();
   for (const entry of decodeManagedFields(parent)) {
     const path = replicas(entry.apiVersion);
     if (path === undefined) continue;
+    const key = entryKey(entry);
     const holds = has(entry.fields, path);
-    const left = holds && !inScale.has(keyInScale(entry)) ? difference(entry.fields, setOf(path)) : entry.fields;
-    if (!isEmpty(left)) entries.push(atOnce(withFields(entry, left)));
+    const left = holds && !inScale.has(key) ? difference(entry.fields, setOf(path)) : entry.fields;
+    if (!isEmpty(left)) entries.set(key, atOnce(withFields(entry, left)));
   }
   const path = replicas(apiVersion);
-  const known = new Set(entries.map(entryKey));
   for (const { manager, operation, subresource, fields } of there) {
     // It may own the replicas in the status too, which the scale has computed.
     if (path === undefined || !has(fields, scaleReplicas)) continue;
-    const entry: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
-    const key = entryKey(entry);
-    if (!known.has(key)) entries.push(entry);
-    known.add(key);
+    const own: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
+    const key = entryKey(own);
+    const known = entries.get(key);
+    if (known === undefined) entries.set(key, own);
+    else if (!has(known.fields, path)) entries.set(key, atOnce(withFields(known, unionOf([known.fields, own.fields]))));
   }
-  return atOnce(encodeManagedFields(entries, parent));
+  return atOnce(encodeManagedFields([...entries.values()], parent));
 }
-
-/** The identity of an entry without its version, which differs between parent and scale. */
-const keyInScale = (entry: ManagedEntry): string => entryKey({ ...entry, apiVersion: '' });

@@ -176,6 +176,20 @@ describe('the scale subresource', () => {
     ]);
   });
 
+  it('moves the replicas to the version of the write, in which each manager has one entry', () => {
+    const inVersions = () => fieldPath('spec', 'replicas');
+    const both = ['v1', 'v2'].map((apiVersion) => entry('m', spec('replicas'), { apiVersion, subresource: 'scale' }));
+    const there = toScaleManagedFields(both.slice(1), inVersions, 'scale/v1');
+    expect(toParentManagedFields(both, there, inVersions, 'v1')).toEqual([
+      entry('m', spec('replicas'), { apiVersion: 'v1', subresource: 'scale' }),
+    ]);
+    const main = [entry('m', spec('text')), entry('m', spec('replicas', 'text'), { apiVersion: 'v2' })];
+    expect(toParentManagedFields(main, [scaleEntry('m')], inVersions, 'v1')).toEqual([
+      entry('m', spec('replicas', 'text')),
+      entry('m', spec('text'), { apiVersion: 'v2' }),
+    ]);
+  });
+
   it('changes nothing when the scale is unchanged', () => {
     const entries = parent.slice(0, 1);
     const there = toScaleManagedFields(entries, replicas, 'scale/v1');

@@ -87,7 +87,7 @@ export function dryRunIpAllocator(
  */
 async function findFree(context: IpAllocatorContext, family: AddressRange['family']): Promise<IpNumber | undefined> {
   const resource = context.addresses();
-  await resource.cache.ready();
+  await resource.storage.cache.ready();
   const seen = await findIn(context, family, await context.ranges());
   if (seen !== undefined) return seen;
   await consistentCache(context, resource);
@@ -105,8 +105,8 @@ async function findIn(
   family: AddressRange['family'],
   ranges: readonly AddressRange[],
 ): Promise<IpNumber | undefined> {
-  const { cache, keyPrefix } = addresses();
-  const snapshot = cache.snapshot();
+  const { storage, keyPrefix } = addresses();
+  const snapshot = storage.cache.snapshot();
   let tried = 0;
   for (const range of ranges.filter((one) => one.family === family)) {
     for (const bits of candidates(range, random)) {

@@ -27,10 +27,10 @@ export function rangesOf(store: Store, resource: () => Resource): Ranges {
     return [...next.values()].flat();
   }
   return async (latest = false) => {
-    const { cache, keyPrefix } = resource();
+    const { storage, keyPrefix } = resource();
     if (latest) await consistentCache({ store }, resource());
-    else await cache.ready();
-    const snapshot = cache.snapshot();
+    else await storage.cache.ready();
+    const snapshot = storage.cache.snapshot();
     // An object is decoded once: a user may create large ones.
     if (known?.snapshot !== snapshot) {
       known = { snapshot, ranges: inTurns(read(snapshot.range(keyPrefix)), serverTurns()) };

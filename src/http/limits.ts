@@ -202,7 +202,7 @@ function estimateWork(
   const place = attributes.resource;
   if (resource === undefined || place === undefined || verb === 'get') return oneSeat;
   if (writes.has(verb)) {
-    const watches = resource.cache.watching(place.namespace, place.name);
+    const watches = resource.storage.cache.watching(place.namespace, place.name);
     series.watches.observe(watches);
     return writeWork(watches, level.maxSeats);
   }
@@ -210,7 +210,7 @@ function estimateWork(
   if (place.name !== '' || (verb === 'watch' && !sendsInitialEvents(query))) return oneSeat;
   const { namespace } = place;
   const prefix = namespace === '' ? resource.keyPrefix : `${resource.keyPrefix}${namespace}/`;
-  const objects = resource.cache.snapshot().count(prefix);
+  const objects = resource.storage.cache.snapshot().count(prefix);
   const { labelSelector, fieldSelector } = info.selectors;
   const limit = Number(query.get('limit') ?? 0);
   const isPage = limit > 0 && labelSelector === undefined && fieldSelector === undefined;

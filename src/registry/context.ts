@@ -68,7 +68,7 @@ const maxWaitMs = 3_000;
 
 /** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, and its `failure` */
 export async function waitForRevision(resource: Resource, revision: number): Promise<WatchCache> {
-  const { cache } = resource;
+  const { cache } = resource.storage;
   if (cache.revision === 0) await cache.loaded();
   if (cache.revision < revision && !(await cache.reach(revision, maxWaitMs))) {
     throw cache.failure ?? tooLargeVersion(revision, cache.revision);
@@ -90,7 +90,7 @@ export const lookUp = <T>(
   resource: Resource,
   find: () => Awaitable<T> | undefined,
 ): Awaitable<T | undefined> =>
-  (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
+  (resource.storage.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
 
 function tooLargeVersion(requested: number, current: number): StatusError {
   const message = 'Too large resource version';

@@ -117,7 +117,7 @@ describe('the custom resources of a registry', () => {
       expect(registry.find(gadgetGroup, 'v1', 'gadgets')).not.toBe(place.resource);
       expect(await registry.get({ ...place, name: 'g' }, {})).toMatchObject({ name: 'g' });
       clock.advance(60_000);
-      await expect(place.resource.cache.loaded()).rejects.toMatchObject({ code: 503 });
+      await expect(place.resource.storage.cache.loaded()).rejects.toMatchObject({ code: 503 });
     }
   });
 
@@ -127,12 +127,12 @@ describe('the custom resources of a registry', () => {
     const replaced = [];
     for (let i = 0; i < 6; i++) {
       const { resource } = target('gadgets');
-      await resource.cache.loaded();
+      await resource.storage.cache.loaded();
       replaced.push(resource);
       registry.install(gadgets({ color: `c${i}` }));
     }
-    const outcomes = replaced.map(({ cache }) =>
-      cache.loaded().then(
+    const outcomes = replaced.map(({ storage }) =>
+      storage.cache.loaded().then(
         () => 'open',
         () => 'closed',
       ),

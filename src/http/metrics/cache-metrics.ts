@@ -38,8 +38,8 @@ function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {
     help: 'Objects stored, by resource.',
     labels: ['resource'],
     *read() {
-      for (const { id, keyPrefix, cache } of storedResources(registry())) {
-        yield [{ resource: formatGroupResource(id) }, cache.snapshot().count(keyPrefix)];
+      for (const { id, keyPrefix, storage } of storedResources(registry())) {
+        yield [{ resource: formatGroupResource(id) }, storage.cache.snapshot().count(keyPrefix)];
       }
     },
   });
@@ -53,8 +53,8 @@ function declareStoreEventMetrics(set: MetricSet, registry: () => Registry): voi
     help: 'Events received from the store.',
     labels: ['group', 'resource'],
     *read() {
-      for (const { id, cache } of storedResources(registry())) {
-        yield [{ group: id.group, resource: id.resource }, cache.counts.received];
+      for (const { id, storage } of storedResources(registry())) {
+        yield [{ group: id.group, resource: id.resource }, storage.cache.counts.received];
       }
     },
   });
@@ -65,7 +65,7 @@ const watchCacheMetrics: readonly [
   name: string,
   type: 'counter' | 'gauge',
   help: string,
-  read: (cache: Resource['cache']) => number,
+  read: (cache: Resource['storage']['cache']) => number,
   across?: 'max',
 ][] = [
   [
@@ -141,8 +141,8 @@ function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): voi
       help,
       labels: ['group', 'resource'],
       *read() {
-        for (const { id, cache } of storedResources(registry())) {
-          yield [{ group: id.group, resource: id.resource }, read(cache)];
+        for (const { id, storage } of storedResources(registry())) {
+          yield [{ group: id.group, resource: id.resource }, read(storage.cache)];
         }
       },
     });

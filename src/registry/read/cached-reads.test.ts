@@ -58,7 +58,7 @@ it('decodes a large list in steps, once for all who ask meanwhile', async () => 
   expect(objects.list('configmaps', 'ns')).toBe(list);
   expect(await list).toMatchObject([{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }]);
   const { revision } = await objects.cached('configmaps', 'ns');
-  expect(revision).toBe(registry.find('', 'v1', 'configmaps')?.cache.revision);
+  expect(revision).toBe(registry.find('', 'v1', 'configmaps')?.storage.cache.revision);
   // The result is not kept.
   expect(objects.list('configmaps', 'ns')).not.toBe(list);
 });

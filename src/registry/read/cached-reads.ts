@@ -47,7 +47,7 @@ async function convertedList(
 function cachedLists(decode: (resource: Resource, cached: CachedObject) => ApiObject) {
   const lists = new WeakMap<Resource, DecodedLists>();
   const listNow = (resource: Resource, namespace: string): Awaitable<readonly ApiObject[]> => {
-    const snapshot = resource.cache.snapshot();
+    const snapshot = resource.storage.cache.snapshot();
     let decodedLists = lists.get(resource);
     if (decodedLists?.snapshot !== snapshot) {
       decodedLists = { snapshot, byNamespace: new Map() };
@@ -73,7 +73,7 @@ function cachedLists(decode: (resource: Resource, cached: CachedObject) => ApiOb
   };
   /** @throws StatusError 500 for an object that cannot be read */
   const readableNow = (resource: Resource, namespace: string): Awaitable<readonly ApiObject[]> => {
-    for (const cached of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
+    for (const cached of resource.storage.cache.snapshot().range(rangeOf(resource, { namespace }))) {
       if (isCorrupt(cached)) throw unreadable(cached);
     }
     return listNow(resource, namespace);
@@ -119,7 +119,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       const key = resource && keyOf(resource, { namespace, name });
       if (resource === undefined || key === undefined) return undefined;
       return lookUp(registry, resource, () => {
-        const cached = resource.cache.snapshot().get(key);
+        const cached = resource.storage.cache.snapshot().get(key);
         if (cached === undefined) return undefined;
         if (!isUnconverted(resource.format, cached.bytes)) return read(resource, cached, serverTurns());
         return toOwnVersion(resource.format, cached).then((own) => decode(resource, own));
@@ -129,13 +129,13 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       const resource = findResource(id);
       if (resource === undefined) return [];
       if (resource.format.custom?.webhook !== undefined) return convertedList(registry, resource, namespace);
-      if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
+      if (resource.storage.cache.revision > 0 && !latest) return listNow(resource, namespace);
       return consistentCache(registry, resource).then(() => readableNow(resource, namespace));
     },
     cached: (id, namespace) => {
       const resource = findResource(id);
       if (resource === undefined) return { objects: [], revision: 0 };
-      const { cache } = resource;
+      const { cache } = resource.storage;
       const now = () => {
         const { revision } = cache.snapshot();
         const objects = readableNow(resource, namespace);
@@ -146,7 +146,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     namespace: (name, latest = false) => {
       if (namespaces === undefined) return { terminating: false, revision: 0 };
       const find = (): NamespaceState | undefined => {
-        const cached = namespaces.cache.get(namespaces.keyPrefix + name);
+        const cached = namespaces.storage.cache.get(namespaces.keyPrefix + name);
         return cached && { terminating: cached.fields['status.phase'] === 'Terminating', revision: cached.revision };
       };
       return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
@@ -168,7 +168,7 @@ function derive<T, V>(
   let current: { readonly cache: WatchCache; stale: boolean; value: Awaitable<V> } | undefined;
   function* compute(resource: Resource): Steps<V> {
     const next: typeof compiled = new Map();
-    for (const cached of resource.cache.snapshot().range(resource.keyPrefix)) {
+    for (const cached of resource.storage.cache.snapshot().range(resource.keyPrefix)) {
       yield;
       let known = compiled.get(cached);
       if (known === undefined) {
@@ -189,7 +189,7 @@ function derive<T, V>(
     return computing;
   };
   const refreshed = (resource: Resource): Awaitable<V> => {
-    const { cache } = resource;
+    const { cache } = resource.storage;
     if (current?.cache !== cache) {
       checkFollowed(resource);
       const next = { cache, stale: false, value: start(resource) };
@@ -206,7 +206,7 @@ function derive<T, V>(
   return () => {
     const resource = find();
     if (resource === undefined) return join([]);
-    const { cache } = resource;
+    const { cache } = resource.storage;
     return cache.revision > 0 ? refreshed(resource) : cache.loaded().then(() => refreshed(resource));
   };
 }

@@ -45,7 +45,8 @@ export async function follow(
   { late = false }: FollowOptions = {},
   turns = serverTurns(),
 ): Promise<void> {
-  const { cache, keyPrefix } = resource;
+  const { storage, keyPrefix } = resource;
+  const { cache } = storage;
   if (!late) checkFollowed(resource);
   // A change is reported at once, unless it, or one before it, is long to read.
   const running = unfinished.get(cache) ?? new Set<Promise<void>>();

@@ -28,7 +28,7 @@ export const createGet =
       if (resource.definition.virtual === true) return await getVirtual(registry, target);
       const { resourceVersion = '' } = options;
       const revision = resourceVersion === '' ? await registry.store.revision() : minRevision(target, resourceVersion);
-      const { cache, format } = resource;
+      const { cache, format } = resource.storage;
       if (cache.revision < Math.max(revision, 1)) await waitForRevision(resource, revision);
       const object = cache.get(objectKey(resource, target));
       if (object === undefined) {
@@ -169,7 +169,7 @@ async function findState(
   if (revision === undefined || !exact || latest.revision === revision) {
     return { revision: latest.revision, snapshot: latest };
   }
-  return { revision, snapshot: resource.listSnapshots?.at(revision) };
+  return { revision, snapshot: resource.storage.listSnapshots?.at(revision) };
 }
 
 async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot: Snapshot): Promise<ObjectList> {
@@ -182,7 +182,7 @@ async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot:
   const page = await gather(items, selection, { most: limit + 1, turns, unreadables });
   if (page.length <= limit) return whole(revision, page);
   page.pop();
-  resource.listSnapshots?.keep(snapshot);
+  resource.storage.listSnapshots?.keep(snapshot);
   return cut(registry, plan, page, (last) => snapshot.count(rangeOf(resource, selection), last));
 }
 

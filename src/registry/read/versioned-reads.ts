@@ -39,7 +39,7 @@ export function versionedReads(
     return found.then((object) => inTurns(fromStorageInSteps(target, object), turns));
   };
   function* matching(resource: Resource, namespace: string, selector: LabelSelector): Steps<readonly CachedObject[]> {
-    const snapshot = resource.cache.snapshot();
+    const snapshot = resource.storage.cache.snapshot();
     let recent = selections.get(resource);
     if (recent?.snapshot !== snapshot) {
       recent = { snapshot, bySelector: new Map() };
@@ -63,7 +63,7 @@ export function versionedReads(
       const resource = find(as);
       const key = resource && keyOf(resource, { namespace, name });
       if (resource === undefined || key === undefined) return undefined;
-      const { cache, format } = resource;
+      const { cache, format } = resource.storage;
       return lookUp(registry, resource, () => {
         const cached = cache.snapshot().get(key);
         if (cached === undefined) return undefined;
@@ -75,7 +75,7 @@ export function versionedReads(
     selectAs: async (as, namespace, selector, turns) => {
       const resource = find(as);
       if (resource === undefined) return nothing;
-      const { cache, format } = resource;
+      const { cache, format } = resource.storage;
       if (cache.revision === 0) await consistentCache(registry, resource);
       const selected = await inTurns(matching(resource, namespace, selector), turns);
       const readFrom = (objects: readonly CachedObject[]) => ({

@@ -44,7 +44,7 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   const { resource } = target;
   const turns = options.turns ?? serverTurns();
   const minimum = exact ? 0 : (revision ?? (await registry.store.revision()));
-  const { cache } = resource;
+  const { cache } = resource.storage;
   if (cache.revision < Math.max(minimum, 1)) await waitForRevision(resource, minimum);
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());

@@ -1,4 +1,3 @@
-import type { WatchCache } from '../../cache/index.ts';
 import type { TypeMeta } from '../../codec/index.ts';
 import {
   type ApiObject,
@@ -22,7 +21,6 @@ import {
   type GatedFields,
   gatedFields,
 } from '../../schema/index.ts';
-import type { ListSnapshots } from '../read/list-snapshots.ts';
 import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from '../stored/format.ts';
 import {
   allVerbs,
@@ -46,10 +44,8 @@ export interface Resource {
   readonly id: GroupResource;
   /** Keys of its objects begin with this. */
   readonly keyPrefix: string;
+  /** The objects and their watch cache. */
   readonly storage: ResourceStorage;
-  readonly cache: WatchCache;
-  /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
-  readonly listSnapshots: ListSnapshots | undefined;
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
@@ -355,14 +351,6 @@ class StoredResource implements Resource {
     this.verbs = verbsByPath(served.verbs);
     this.#features = features;
     this.#writeRules = definition.custom && noWriteRules;
-  }
-
-  get cache() {
-    return this.storage.cache;
-  }
-
-  get listSnapshots() {
-    return this.storage.listSnapshots;
   }
 
   get writeRules() {

@@ -141,7 +141,8 @@ function storedOutcome(attempt: Attempt, committed: Committed, at: number): Outc
     const { shared } = target.resource.format;
     shared.managedFields.remember(key, candidate.remove ? undefined : managedFields, text.length);
   }
-  const cached = dryRun || candidate.remove || candidate.deleteAfterMark ? undefined : target.resource.cache.get(key);
+  const cached =
+    dryRun || candidate.remove || candidate.deleteAfterMark ? undefined : target.resource.storage.cache.get(key);
   // The watch of the cache has mostly delivered the commit by now.
   if (cached?.revision === at) return { kind: 'stored', result: resultOf(attempt, cached), revision: at };
   return describedOutcome(attempt, committed, dryRun ? committed.revision : at);

@@ -41,17 +41,17 @@ export async function write(
   const request = readWriteRequest(registry, target, change, options);
   const written = request.deletion?.unsafe === true ? removeUnreadable(request) : attemptUntilDone(request);
   const { result, revision } = await written;
-  const { cache, definition } = target.resource;
+  const { storage, definition } = target.resource;
   if (definition.followed === true) {
-    await cache.reach(revision, followMs);
-    await changesReported(cache);
+    await storage.cache.reach(revision, followMs);
+    await changesReported(storage.cache);
   }
   return result;
 }
 
 async function attemptUntilDone(request: WriteRequest): Promise<Written> {
   const { registry, target, change, options } = request;
-  const { cache, definition } = target.resource;
+  const { storage, definition } = target.resource;
   const preparation = definition.prepare?.();
   if (preparation !== undefined) {
     const turns = options.turns ?? serverTurns();
@@ -60,7 +60,7 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
     await inTurns(prepareShapes(schema, names), turns);
   }
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
-  if (cache.revision === 0) await cache.loaded();
+  if (storage.cache.revision === 0) await storage.cache.loaded();
   if (change.verb === 'create') return attemptInOrder(request, undefined);
   const { queue } = registry;
   const place = queue.place(objectKey(target.resource, target));
@@ -178,7 +178,7 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 
 /** The object as it is cached. */
 const cachedObject = ({ target }: WriteRequest): CachedObject | undefined =>
-  target.resource.cache.get(objectKey(target.resource, target));
+  target.resource.storage.cache.get(objectKey(target.resource, target));
 
 /** The object as it is stored. `cached`: returned when the store has the same revision. */
 async function storedObject(

@@ -35,8 +35,8 @@ function checkCaches(registry: Registry): void {
   const damage = registry.damages()[0];
   if (damage !== undefined) throw damage;
   const namespaces = registry.find('', 'v1', 'namespaces');
-  if (namespaces === undefined || namespaces.cache.revision > 0) return;
-  namespaces.cache.ready().catch(() => {});
+  if (namespaces === undefined || namespaces.storage.cache.revision > 0) return;
+  namespaces.storage.cache.ready().catch(() => {});
   throw new Error('the namespaces are not loaded yet');
 }
 

@@ -49,15 +49,17 @@ export function declareAdmissionMetrics(set: MetricSet): AdmissionMetrics {
       help: 'Failures of declared rules.',
     })
     .series();
+  const limitDefinition = seriesNames();
   return {
     admission,
     webhooks,
     policyChecked,
     mutationChecked,
-    converted: (definition, from, to, succeeded, seconds) =>
-      conversions
-        .series({ crd_name: definition, from_version: from, to_version: to, succeeded: String(succeeded) })
-        .observe(seconds),
+    converted: (definition, from, to, succeeded, seconds) => {
+      const crd_name = limitDefinition(definition);
+      const labels = { crd_name, from_version: from, to_version: to, succeeded: String(succeeded) };
+      conversions.series(labels).observe(seconds);
+    },
     mismatched: () => void mismatches.value++,
     ruleFailed: () => void failures.value++,
   };

@@ -1,6 +1,7 @@
 /** The metrics of API priority and fairness. Their names, labels, buckets and texts are those of the reference server. */
 import type { FlowControl, FlowObserver, LevelSamples, PriorityLevel } from '../../fairness/index.ts';
 import type { Histogram, MetricSet } from './metric.ts';
+import { seriesNames } from './series-names.ts';
 
 const flowLabels = ['flow_schema', 'priority_level'];
 const waitBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
@@ -118,8 +119,10 @@ function declareLevelGauges(set: MetricSet, levels: () => readonly PriorityLevel
 function declareFlowMetrics(set: MetricSet): FlowObserver['flow'] {
   const counts = declareFlowCounts(set);
   const histograms = declareFlowHistograms(set);
+  const limitName = seriesNames();
   return (schema, level) => {
-    const labels = { flow_schema: schema, priority_level: level };
+    const isOther = limitName(`${schema} ${level}`) === 'other';
+    const labels = { flow_schema: isOther ? 'other' : schema, priority_level: isOther ? 'other' : level };
     return { ...counts(labels), ...histograms(labels) };
   };
 }
@@ -252,10 +255,14 @@ function declareLevelMetrics(set: MetricSet): FlowObserver['level'] {
     [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6],
     [],
   );
-  return (priority_level): LevelSamples => ({
-    seatUtilization: seats.series({ priority_level, phase: 'executing' }),
-    requestsExecuting: requests.series({ phase: 'executing', priority_level }),
-    requestsWaiting: requests.series({ phase: 'waiting', priority_level }),
-    seatDemand: demand.series({ priority_level }),
-  });
+  const limitName = seriesNames();
+  return (level): LevelSamples => {
+    const priority_level = limitName(level);
+    return {
+      seatUtilization: seats.series({ priority_level, phase: 'executing' }),
+      requestsExecuting: requests.series({ phase: 'executing', priority_level }),
+      requestsWaiting: requests.series({ phase: 'waiting', priority_level }),
+      seatDemand: demand.series({ priority_level }),
+    };
+  };
 }

@@ -68,6 +68,11 @@ export class ValueMetric implements Metric {
     return series;
   }
 
+  /** Forgets one series. What is counted in it is not shown any more. */
+  forget({ labels }: Value): void {
+    this.#series.delete(labels);
+  }
+
   /** Forgets all series. */
   clear(): void {
     this.#series.clear();
@@ -104,6 +109,11 @@ export class Histogram implements Metric {
       this.#series.set(text, series);
     }
     return series;
+  }
+
+  /** Forgets one series. What is observed in it is not shown any more. */
+  forget({ labels }: Distribution): void {
+    this.#series.delete(labels);
   }
 
   /** Forgets all series. */

@@ -18,7 +18,7 @@ import { type MetricLines, metricLines, metricsText } from './metrics-text.ts';
 import { declareProcessMetrics } from './process-metrics.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
 import { type ConnectionCounts, declareRequestMetrics } from './request-metrics.ts';
-import { type FindSeries, labelText, type RequestCounts } from './series.ts';
+import { type FindSeries, labelText, type Place, type RequestCounts } from './series.ts';
 import { type CommitMetrics, createCommitMetrics, declareStoreMetrics, type ResourceOfKey } from './store-metrics.ts';
 import { type MetricSettings, type VisibleMetrics, visibleMetrics } from './visibility.ts';
 
@@ -92,7 +92,7 @@ const defaultMetricSettings: MetricSettings = {
   allowedLabels: new Map(),
 };
 
-/** Creates the metrics of a server. `registry` is called on a scrape. */
+/** Creates the metrics of a server. `registry` is not called before the first scrape or request. */
 export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
@@ -102,7 +102,8 @@ export function createMetrics(
 ): Metrics {
   const set = new MetricSet();
   declareServerMetrics(set, sources.identity, registry);
-  const { series, reset } = declareRequestMetrics(set, inFlight, sources.connections);
+  const isServed = ({ group, version, resource }: Place) => registry().find(group, version, resource) !== undefined;
+  const { series, reset } = declareRequestMetrics(set, inFlight, sources.connections, isServed);
   const flows = declareFairnessMetrics(set, sources.flowControl);
   declareCacheMetrics(set, registry);
   const storeRequest = declareStoreMetrics(set, sources.resourceOf);

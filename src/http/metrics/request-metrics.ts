@@ -1,7 +1,7 @@
 import { ownMetric } from '../../meta/index.ts';
 import type { InFlight } from '../limits.ts';
 import { exponentialBuckets, type MetricSet, requestBuckets } from './metric.ts';
-import { createSeriesTable, type RequestCounts, type RequestMetrics } from './series.ts';
+import { createSeriesTable, type Place, type RequestCounts, type RequestMetrics } from './series.ts';
 
 /** The connections of the listener. */
 export interface ConnectionCounts {
@@ -23,6 +23,7 @@ export function declareRequestMetrics(
   set: MetricSet,
   inFlight: InFlight,
   connections: () => ConnectionCounts,
+  isServed: (place: Place) => boolean,
 ): RequestCounts {
   const total = set.counter({
     name: 'apiserver_request_total',
@@ -79,7 +80,8 @@ export function declareRequestMetrics(
   declareLimitMetrics(set, inFlight);
   declareConnectionMetrics(set, connections);
   const watches = declareWatchMetrics(set);
-  return createSeriesTable({ total, duration, ownDuration, size, bodySize, longRunning, ...outcomes, ...watches });
+  const metrics = { total, duration, ownDuration, size, bodySize, longRunning, ...outcomes, ...watches };
+  return createSeriesTable(metrics, isServed);
 }
 
 function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminations' | 'aborts' | 'deprecated'> {

@@ -1,4 +1,4 @@
-/** Names of webhooks or authorizers with series of their own. */
+/** Names of objects, such as webhooks, with series of their own. */
 const maxNames = 1_000;
 
 /** Limits the names in labels: the first names keep theirs, all further names become `other`. */

@@ -81,6 +81,8 @@ export class Distribution {
 /** The series of a metric by their labels, which may be in the text format. One is created when it is first asked for. */
 interface SeriesOf<T> {
   series(labels?: Labels | string): T;
+  /** Forgets one series. */
+  forget(series: T): void;
   /** Forgets all series. */
   clear(): void;
 }
@@ -130,6 +132,12 @@ export class WatchSeries {
     this.#events.value++;
     this.#sizes.observe(size);
   }
+
+  /** Removes the series from the metrics. */
+  forget({ watchEvents, watchEventSizes }: RequestMetrics): void {
+    watchEvents.forget(this.#events);
+    watchEventSizes.forget(this.#sizes);
+  }
 }
 
 /** The requests of one label set. */
@@ -148,8 +156,10 @@ export class RequestSeries {
   readonly #ownDuration: Distribution | undefined;
   /** Undefined for watches. */
   readonly #size: Distribution | undefined;
-  readonly #place: Place;
+  /** Its names are empty for documents. */
+  readonly place: Place;
   #bodySize: Distribution | undefined;
+  #deprecated: Value | undefined;
   readonly #aborts: Value;
   readonly #codes = new Map<number, Value>();
   readonly #terminations = new Map<number, Value>();
@@ -165,7 +175,7 @@ export class RequestSeries {
     this.watch = isWatch ? new WatchSeries(metrics, place) : undefined;
     this.#metrics = metrics;
     this.#sharedLabels = labels;
-    this.#place = place;
+    this.place = place;
     this.#duration = metrics.duration.series(this.labels);
     this.#ownDuration = dryRun === '' ? metrics.ownDuration.series(labels) : undefined;
     this.#size = isWatch ? undefined : metrics.size.series(labels);
@@ -187,7 +197,7 @@ export class RequestSeries {
 
   /** Counts the body of a request with this verb. `size` in bytes. */
   countBody(verb: string, size: number): void {
-    const { group, resource } = this.#place;
+    const { group, resource } = this.place;
     this.#bodySize ??= this.#metrics.bodySize.series({ group, resource, verb });
     this.#bodySize.observe(size);
   }
@@ -205,6 +215,33 @@ export class RequestSeries {
     this.#aborts.value++;
   }
 
+  /** Shows that the resource has been requested, if it is deprecated. */
+  showDeprecation({ versions }: Resource): void {
+    const { group, version, resource, subresource } = this.place;
+    const deprecation = versions.get(version)?.deprecation;
+    if (deprecation === undefined) return;
+    const { removedRelease = '' } = deprecation;
+    const labels = { group, removed_release: removedRelease, resource, subresource, version };
+    this.#deprecated = this.#metrics.deprecated.series(labels);
+    this.#deprecated.value = 1;
+  }
+
+  /** Removes the series from the metrics. */
+  forget(): void {
+    const { total, duration, ownDuration, size, bodySize, terminations, aborts, deprecated, longRunning } =
+      this.#metrics;
+    for (const value of this.#codes.values()) total.forget(value);
+    for (const value of this.#terminations.values()) terminations.forget(value);
+    duration.forget(this.#duration);
+    aborts.forget(this.#aborts);
+    if (this.#ownDuration !== undefined) ownDuration.forget(this.#ownDuration);
+    if (this.#size !== undefined) size.forget(this.#size);
+    if (this.#bodySize !== undefined) bodySize.forget(this.#bodySize);
+    if (this.#deprecated !== undefined) deprecated.forget(this.#deprecated);
+    if (this.longRunning !== undefined) longRunning.forget(this.longRunning);
+    this.watch?.forget(this.#metrics);
+  }
+
   /** Unregistered codes are counted by class: `5xx` for 599. */
   #addCode(metric: SeriesOf<Value>, labels: string, codes: Map<number, Value>, code: number): Value {
     const text = code in STATUS_CODES ? String(code) : `${Math.trunc(code / 100)}xx`;
@@ -214,9 +251,24 @@ export class RequestSeries {
   }
 }
 
-/** Label values come from definitions, so that requests cannot create new series. */
-export function createSeriesTable(metrics: RequestMetrics): RequestCounts {
+/** The table of series is searched for those of former resources when it has more than these, and twice what remained. */
+const minSearched = 4_096;
+
+/**
+ * Label values come from definitions, so that requests cannot create new series. Those of resources that are not served any more
+ * are forgotten from time to time: definitions come and go.
+ */
+export function createSeriesTable(metrics: RequestMetrics, isServed: (place: Place) => boolean): RequestCounts {
   const table = new Map<string, RequestSeries>();
+  let most = minSearched;
+  const forgetFormer = () => {
+    for (const [key, series] of table) {
+      if (series.place.resource === '' || isServed(series.place)) continue;
+      series.forget();
+      table.delete(key);
+    }
+    most = Math.max(minSearched, 2 * table.size);
+  };
   const series: FindSeries = ({ verb, path, query, resource: target }, resource, contentType) => {
     const subresource = target?.subresource ?? '';
     const served = subresource === '' ? resource?.definition : resource?.subresources.get(subresource);
@@ -236,9 +288,10 @@ export function createSeriesTable(metrics: RequestMetrics): RequestCounts {
     const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
     let found = table.get(key);
     if (found === undefined) {
+      if (table.size >= most) forgetFormer();
       found = new RequestSeries(metrics, method, place, scope, dryRun);
       table.set(key, found);
-      if (place === target && resource !== undefined) addDeprecated(metrics.deprecated, place, resource);
+      if (place === target && resource !== undefined) found.showDeprecation(resource);
     }
     return found;
   };
@@ -251,19 +304,11 @@ export function createSeriesTable(metrics: RequestMetrics): RequestCounts {
 }
 
 /** The labels of the target of a request. */
-interface Place {
+export interface Place {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
-}
-
-function addDeprecated(metric: SeriesOf<Value>, place: Place, { versions }: Resource): void {
-  const deprecation = versions.get(place.version)?.deprecation;
-  if (deprecation === undefined) return;
-  const { group, version, resource, subresource } = place;
-  const { removedRelease = '' } = deprecation;
-  metric.series({ group, removed_release: removedRelease, resource, subresource, version }).value = 1;
 }
 
 const other = 'other';

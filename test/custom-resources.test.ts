@@ -210,9 +210,10 @@ describe('a custom resource', () => {
       reason: 'InstanceDeletionPending',
     });
     expect((await send(server, 'POST', gadgets, gadget('late'))).body).toMatchObject({
-      code: 405,
-      reason: 'MethodNotAllowed',
-      message: 'create not allowed while custom resource definition is terminating',
+      code: 403,
+      reason: 'Forbidden',
+      message:
+        'gadgets.ref.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
     });
     await expect
       .poll(async () =>

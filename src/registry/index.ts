@@ -24,6 +24,7 @@ export {
   type CreateCall,
   type CreateHandler,
   type Endpoint,
+  listKindOf,
   type PartialUpdate,
   type Projection,
   type ProjectionSubresource,

@@ -68,3 +68,35 @@ describe('a field with a default', () => {
     expect(specOf((await apply({})).object)).toEqual({ size: 's', fit: { by: 'hand', to: 'axle' } });
   });
 });
+
+describe('a list of custom objects', () => {
+  const names = { plural: 'cogs', kind: 'Cog', listKind: 'CogCollection' };
+  const path = pathOf('cogs', 'v1');
+  beforeAll(async () => {
+    await opened.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'cogs.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names,
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    });
+    await vi.waitFor(() => opened.request('GET', path));
+  });
+
+  it.each(['GET', 'DELETE'])('has the list kind of the definition, and always a continue token: %s', async (method) => {
+    const { object } = await opened.request(method, path);
+    expect(object).toMatchObject({ kind: 'CogCollection', apiVersion: 'example.com/v1', items: [] });
+    expect(object.metadata).toEqual({ resourceVersion: expect.any(String), continue: '' });
+  });
+
+  it('has a schema of that name', async () => {
+    const { object } = await opened.request('GET', '/openapi/v3/apis/example.com/v1');
+    const { schemas } = (object as unknown as { components: { schemas: JsonObject } }).components;
+    expect(schemas['com.example.v1.CogCollection']).toMatchObject({
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'CogCollection', version: 'v1' }],
+    });
+    expect(schemas).not.toHaveProperty(['com.example.v1.CogList']);
+  });
+});

@@ -81,6 +81,7 @@ export function customResources(
       group,
       plural,
       kind,
+      ...(names.listKind && { listKind: names.listKind }),
       singular: names.singular ?? kind.toLowerCase(),
       shortNames: names.shortNames ?? [],
       categories: names.categories ?? [],

@@ -30,7 +30,11 @@ export function subresourceType(sub: Subresource, version: ServedVersion): strin
   return `${home}/${sub.version ?? version.version}.${sub.kind}`;
 }
 
-export const listTypeOf = (served: ServedResource) => `${served.version.schema.name}List`;
+/** The type name of the lists of a resource: `apps/v1.DeploymentList`. */
+export function listTypeOf({ resource, version: { schema } }: ServedResource): string {
+  const { listKind } = resource.definition;
+  return listKind === undefined ? `${schema.name}List` : schema.name.replace(/[^.]*$/, listKind);
+}
 
 type Paths = [path: string, item: JsonObject][];
 

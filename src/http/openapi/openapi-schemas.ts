@@ -1,5 +1,5 @@
 import { type GroupVersionKind, type JsonObject, type Names, type Steps, setKey } from '../../meta/index.ts';
-import type { ResourceDefinition } from '../../registry/index.ts';
+import { listKindOf, type ResourceDefinition } from '../../registry/index.ts';
 import { type Describe, openApiName, openApiSchemasInSteps, type StructSchema } from '../../schema/index.ts';
 import type { ServedResource, ServedVersion } from '../documents/api-groups.ts';
 import type { FindType } from './built-in-types.ts';
@@ -73,12 +73,12 @@ export function listSchema(
   { names, describe }: SchemaWriter,
   dialect: Dialect,
 ): JsonObject {
-  const { kind } = served.resource.definition;
+  const { definition } = served.resource;
   const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
   const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
   const text = (field: string) => ({ type: 'string', description: describe('meta/v1.TypeMeta', field) ?? '' });
   return {
-    description: `A list of objects of the kind ${kind}.`,
+    description: `A list of objects of the kind ${definition.kind}.`,
     type: 'object',
     required: ['items'],
     properties: {
@@ -87,8 +87,8 @@ export function listSchema(
       kind: text('kind'),
       metadata: listMeta,
     },
-    [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],
-    ...selectableFields(served.resource.definition, names),
+    [`${names.extension}group-version-kind`]: [{ group, kind: listKindOf(definition), version }],
+    ...selectableFields(definition, names),
   };
 }
 

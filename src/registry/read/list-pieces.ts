@@ -1,6 +1,7 @@
 import { readOwnJson, stringifyJson } from '../../codec/index.ts';
 import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../../meta/index.ts';
 import { largeBytes } from '../context.ts';
+import { listKindOf } from '../resource/definition.ts';
 import { isStorageVersion, versionOf } from '../resource/target.ts';
 import { headOf } from '../stored/format.ts';
 import type { ObjectList, Target } from '../types.ts';
@@ -128,13 +129,15 @@ export function listFields(target: Target, list: ObjectList, representation: Rep
   const { names, definition } = target.resource;
   const token = list.continue();
   const remaining = list.remaining();
+  const isObjects = representation.as === 'object';
   const metadata = {
     resourceVersion: String(list.revision),
-    ...(token === '' ? {} : { continue: token }),
+    // The reference server has no type of its own for lists of custom objects, and so always writes the field.
+    ...(token === '' && !(isObjects && definition.custom !== undefined) ? {} : { continue: token }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   };
-  if (representation.as === 'object') {
-    return { kind: `${definition.kind}List`, apiVersion: versionOf(target).apiVersion, metadata, items: [] };
+  if (isObjects) {
+    return { kind: listKindOf(definition), apiVersion: versionOf(target).apiVersion, metadata, items: [] };
   }
   const apiVersion = metaVersion(names, representation.version);
   if (representation.as === 'metadata') return { kind: 'PartialObjectMetadataList', apiVersion, metadata, items: [] };

@@ -32,6 +32,10 @@ export const allVerbs: readonly Verb[] = [
   'watch',
 ];
 
+/** The kind of the lists of a resource. */
+export const listKindOf = ({ kind, listKind = `${kind}List` }: Pick<ResourceDefinition, 'kind' | 'listKind'>): string =>
+  listKind;
+
 /**
  * A resource as data: everything that the generic code needs to serve it. Group names may hold the placeholders of
  * `expandNames`, which are expanded once, when the registry is created.
@@ -42,6 +46,8 @@ export interface ResourceDefinition {
   readonly plural: string;
   readonly singular: string;
   readonly kind: string;
+  /** The kind of its lists. Default: the kind with `List` at its end. */
+  readonly listKind?: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;

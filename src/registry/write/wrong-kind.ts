@@ -1,5 +1,6 @@
 /** Errors for bodies whose kind is not that of their target. */
 import { formatGroupVersion, parseGroupVersion, quote, type StatusError, statusError } from '../../meta/index.ts';
+import { listKindOf } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
 
 export interface ObjectType {
@@ -70,7 +71,7 @@ function isKnown({ kind, apiVersion }: ObjectType, scheme: Scheme, resources: re
     const { group, custom, versions } = definition;
     if (custom !== undefined || schemeOf(group) !== scheme) return false;
     const isVersion = versions.some(({ version }) => formatGroupVersion({ group, version }) === apiVersion);
-    if (isVersion && [definition.kind, `${definition.kind}List`].includes(kind)) return true;
+    if (isVersion && [definition.kind, listKindOf(definition)].includes(kind)) return true;
     if (isVersion && ofEveryVersion.has(kind)) return true;
     return [...subresources.values()].some(
       ({ requestKind }) => requestKind?.kind === kind && requestKind.apiVersion === apiVersion,

@@ -133,6 +133,27 @@ describe('requests for custom resources', () => {
     expect((await send('GET', '/apis/apps/v1/gadgets')).json()).toMatchObject({ kind: 'Status', code: 404 });
   });
 
+  // Clients of metadata, such as a garbage collector, ask for protobuf, whatever the kinds.
+  it('have their metadata in protobuf', async () => {
+    server.registry.install(gadgets());
+    await create();
+    const accept = (as: string) => `application/vnd.kubernetes.protobuf;as=${as};g=meta.k8s.io;v=v1`;
+    for (const [as, url] of [
+      ['PartialObjectMetadata', objects('v1', '/g')],
+      ['PartialObjectMetadataList', objects()],
+      ['PartialObjectMetadata', `${objects()}?watch=1&timeoutSeconds=-1`],
+    ] as const) {
+      const answer = await send('GET', url, { headers: { accept: `${accept(as)},application/json` } });
+      const protobuf = expect.stringMatching(/^application\/vnd\.kubernetes\.protobuf(?:;|$)/);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, protobuf]);
+      if (!url.includes('watch')) {
+        expect(answer.text).toContain(as);
+        expect(answer.text).not.toContain('red');
+      }
+    }
+    expect((await send('GET', objects(), { headers: { accept: accept('Table') } })).status).toBe(406);
+  });
+
   it('are refused in protobuf and as strategic merge patches', async () => {
     server.registry.install(gadgets());
     await create();

@@ -28,8 +28,10 @@ export interface CodecOptions {
 
 export function createCodecs({ findType, names, readYaml, cbor = false }: CodecOptions): Codecs {
   const yaml = yamlCodec(readYaml);
-  const documents = [jsonCodec, yaml, protobufCodec(findType, names)];
-  const custom = [jsonCodec, yaml];
+  const protobuf = protobufCodec(findType, names);
+  const documents = [jsonCodec, yaml, protobuf];
+  // Custom types have no protobuf form, but their metadata has.
+  const custom = [jsonCodec, yaml, { ...protobuf, onlyMetadata: true }];
   const patches: readonly PatchType[] = [
     { mediaType: 'application/json-patch+json', format: 'json', reader: jsonCodec },
     { mediaType: 'application/merge-patch+json', format: 'merge', reader: jsonCodec },

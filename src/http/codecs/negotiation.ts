@@ -158,7 +158,7 @@ function acceptedOptions(
   if (stream !== undefined && !(stream === 'watch' && watchable)) return undefined;
   const pretty = parameters.get('pretty') === '1';
   const kind = parameters.get('as');
-  if (kind === undefined) return { as: undefined, pretty };
+  if (kind === undefined) return codec.onlyMetadata === true ? undefined : { as: undefined, pretty };
   if (kind === 'Table' && !codec.tables) return undefined;
   const as = transforms.find(
     (t) => t.kind === kind && t.group === (parameters.get('g') ?? '') && t.version === (parameters.get('v') ?? ''),
@@ -296,17 +296,18 @@ export function createNegotiation(
   names: Names,
   { routed }: { readonly routed: boolean },
 ): Negotiation {
-  const bodies: Offered = { codecs, listed };
+  const offered: Offered = { codecs, listed };
+  const bodies: Offered = { codecs: codecs.filter(({ onlyMetadata }) => onlyMetadata !== true), listed };
   const plain = routed ? 'plain' : 'none';
   const streams = routed ? 'streams' : 'none';
   const transforms = metaTransforms(names);
   const metadata = transforms.filter(({ kind }) => kind !== 'Table');
   return {
     bodies,
-    objects: negotiateObjects(bodies, plain, transforms),
-    unread: negotiateObjects(bodies, plain, metadata),
-    lists: negotiateObjects(bodies, streams, transforms),
-    watches: negotiateWatches(bodies, streams, transforms),
+    objects: negotiateObjects(offered, plain, transforms),
+    unread: negotiateObjects(offered, plain, metadata),
+    lists: negotiateObjects(offered, streams, transforms),
+    watches: negotiateWatches(offered, streams, transforms),
   };
 }
 

@@ -19,6 +19,8 @@ import type { ApiResponse, Chunk } from '../types.ts';
 export interface WireFormat {
   /** The media types of the codec. Error messages list the first one. */
   readonly mediaTypes: readonly [string, ...string[]];
+  /** The codec encodes metadata alone: neither the objects themselves, nor bodies. */
+  readonly onlyMetadata?: boolean;
   /** Whether the codec can encode a Table. */
   readonly tables: boolean;
   /** The encoding of watch events; undefined when the codec has none. `listed`: its name in error messages. */

@@ -540,7 +540,7 @@ describe('namespaces', () => {
   it('without spec.finalizers are still marked first', async () => {
     await make(url, { metadata: { name: 'bare' } });
     await finalize('bare', []);
-    expect((await ask('GET', `${url}/bare`)).status).toBe(200);
+    expect((await patch(`${url}/bare`, { metadata: { labels: { a: 'b' } } })).body['spec']).toEqual({});
     expect((await ask('DELETE', `${url}/bare`)).body['status']).toEqual({ phase: 'Terminating' });
     expect((await ask('DELETE', `${url}/bare`)).body['kind']).toBe('Namespace');
     expect((await ask('GET', `${url}/bare`)).status).toBe(404);

@@ -64,9 +64,9 @@ export const namespaces = resource({
         : [...requestedFinalizers, names.product];
       namespace.spec = { ...namespace.spec, finalizers };
     },
-    // `spec.finalizers` changes through the `finalize` subresource only.
+    // The spec, which has finalizers alone, changes through the `finalize` subresource only.
     prepareUpdate: (namespace, old) => {
-      namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers ?? [] };
+      namespace.spec = { ...old.spec };
     },
     validate: ({ spec }, { names }) =>
       (spec?.finalizers ?? []).flatMap((finalizer) => validateFinalizer(finalizer, 'spec.finalizers', names)),

@@ -1,6 +1,8 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { identify } from '../request-info.ts';
-import { pathThere } from './aggregated.ts';
+import { createAggregatedRelay, pathThere } from './aggregated.ts';
 import { userHeaders } from './proxy-headers.ts';
 
 const there = (url: string) => pathThere(identify('GET', url));
@@ -42,4 +44,28 @@ describe('the headers that name a user', () => {
       'invalid header field value for "X-Remote-User"',
     );
   });
+});
+
+it('a request of this server itself begins in a turn of its own', async () => {
+  const events: string[] = [];
+  const server = createServer((socket) => {
+    events.push('connection');
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const relay = createAggregatedRelay({
+    clock: drivenClock(),
+    certificate: () => undefined,
+    locate: () => Promise.reject(new Error('not asked')),
+    isIdentity: () => false,
+  });
+  const turns = { over: true, next: async () => void events.push('turn') };
+  const service = { namespace: 'n', name: 'x', port: 443, ca: '', verify: false };
+  const address = { host: '127.0.0.1', port: String((server.address() as AddressInfo).port) };
+  await expect(relay.ask(service, address, { path: '/', user: { name: 'a', groups: [] } }, turns)).rejects.toThrow(
+    'Get',
+  );
+  expect(events).toEqual(['turn', 'connection']);
+  relay.close();
+  server.close();
 });

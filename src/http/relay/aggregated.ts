@@ -96,6 +96,8 @@ export function createAggregatedRelay(options: AggregatedRelayOptions): Aggregat
     const headers = questionHeaders(question, address);
     const sent = { method: 'GET', path, headers, signal: timer.signal, guarded: false, turns, tls: tlsOf(service) };
     try {
+      // Many checks fall due together, and each begins with a TLS context of its own.
+      if (turns.over) await turns.next();
       const { incoming } = await exchange.begin(endpoint, sent);
       const { statusCode: status = 0, headers: answered } = incoming;
       if (maxBytes === undefined) incoming.destroy();

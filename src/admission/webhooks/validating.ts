@@ -1,3 +1,4 @@
+import { Lanes } from '../../meta/index.ts';
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
@@ -6,7 +7,15 @@ import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWe
 import { type Calling, callWebhook, matchHook, type Reviewed, review } from './call.ts';
 import { type Hook, hooksFrom } from './configurations.ts';
 
-/** Calls the webhooks of ValidatingWebhookConfigurations that match a request, all at the same time. */
+/** How many webhooks are called at a time for a request. */
+const maxCalls = 64;
+
+interface Matching {
+  readonly hook: Hook;
+  readonly reviewed: Reviewed;
+}
+
+/** Calls the webhooks of ValidatingWebhookConfigurations that match a request, many at a time. */
 export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
@@ -30,7 +39,7 @@ async function callAll(hooks: readonly Hook[], request: AdmissionRequest, callin
     reviews.set(key, reviewed);
     return reviewed;
   };
-  const matching: { readonly hook: Hook; readonly reviewed: Reviewed }[] = [];
+  const matching: Matching[] = [];
   const turns = admissionTurns(request, calling.clock);
   for (const hook of hooks) {
     if (turns.over) await turns.next();
@@ -38,11 +47,14 @@ async function callAll(hooks: readonly Hook[], request: AdmissionRequest, callin
     if (reviewed !== undefined) matching.push({ hook, reviewed });
   }
   const prefix = `failed-open.validating.webhook.admission.${calling.names.domain}/`;
-  const answers = matching.map(async ({ hook, reviewed }, i) => {
+  const call = async ({ hook, reviewed }: Matching, i: number) => {
+    // A call may begin with a TLS connection of its own.
+    if (turns.over) await turns.next();
     const isAnswered = await callWebhook(hook, request, reviewed, calling, async () => true);
     if (isAnswered === undefined) request.annotate?.(`${prefix}round_0_index_${i}`, hook.name);
-  });
-  const settled = Promise.allSettled(answers);
+  };
+  const lanes = new Lanes(maxCalls);
+  const settled = Promise.allSettled(matching.map((one, i) => lanes.run('', () => call(one, i))));
   const outcomes = await (request.stages?.waitFor(settled) ?? settled);
   const refusal = outcomes.find((outcome) => outcome.status === 'rejected');
   if (refusal !== undefined) throw refusal.reason;

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { old, requestFor } from '../testing/initializer.ts';
 import { patches, type Reply, webhook, webhookPlugins } from '../testing/webhooks.ts';
 import { type AdmissionRequest, WebhookFailure } from '../types.ts';
@@ -159,6 +161,27 @@ describe('an answer', () => {
 });
 
 describe('validating webhooks', () => {
+  it('are asked 64 at a time, each in a turn', async () => {
+    let open = 0;
+    let most = 0;
+    const turns = new EveryStep();
+    let asked = 0;
+    const hooks = Array.from({ length: 100 }, (_, i) => webhook(`w${i}.example.com`));
+    const { admit } = webhookPlugins({ validating: { c: hooks } }, yes, {
+      webhook: () => async () => {
+        most = Math.max(most, ++open);
+        asked++;
+        for (let i = 0; i < 200; i++) await setImmediate();
+        open--;
+        const response = { uid: 'the-uid', allowed: true };
+        return Buffer.from(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }));
+      },
+    });
+    await admit(note({ turns }));
+    expect([asked, most]).toEqual([100, 64]);
+    expect(turns.count).toBeGreaterThanOrEqual(200);
+  });
+
   it('are asked at once; the first in order that refuses decides', async () => {
     let open = 0;
     let most = 0;

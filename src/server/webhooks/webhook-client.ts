@@ -55,7 +55,7 @@ class WebhookConnections extends PacedAgent {
     const { lookup, leave } = connectionLookup(lookups);
     const socket = super.createConnection({ ...options, lookup }) as Socket;
     socket.once('close', leave);
-    return new PacedSocket(socket, peerTurns(`${options.host} ${options.port}`));
+    return new PacedSocket(socket, peerTurns(`${options.host}:${options.port}`));
   }
 }
 

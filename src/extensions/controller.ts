@@ -227,7 +227,7 @@ export class CustomResources {
 
   /** The resource definitions of the versions that are served, and of the storage version. @throws Error for too many */
   #define({ object, served }: Known, accepted: DefinitionNames): ReadonlyMap<string, ResourceDefinition> {
-    const { length = 0 } = object.spec?.versions ?? [];
+    const { length } = object.spec?.versions ?? [];
     if (length > maxVersions) throw new Error(`it has ${length} versions, more than ${maxVersions}`);
     const others = this.#served - (served?.definitions.size ?? 0);
     if (others + length > maxServed) throw new Error(`all definitions have more than ${maxServed} versions`);

@@ -25,7 +25,11 @@ class World {
   readonly indexes: LabelIndexes;
 
   constructor(limits: Partial<LabelIndexLimits> = {}) {
-    this.indexes = new LabelIndexes(() => this.tree, { minObjects: 0, minScans: 1, ...limits });
+    this.indexes = new LabelIndexes(
+      () => this.tree,
+      () => {},
+      { minObjects: 0, minScans: 1, ...limits },
+    );
   }
 
   put(key: string, labels: Labels): void {
@@ -198,10 +202,12 @@ describe('a snapshot of the cache', () => {
     const requirements: LabelRequirement[] = [{ key: 'part', operator: '=', values: ['p7'] }];
     for (let i = 0; i < 16; i++) expect(cache.snapshot().select(requirements, '/things/')).toBeUndefined();
     await settle(20);
+    // Nothing has changed since.
+    const names = (objects: Iterable<CachedObject> | undefined) => objects && [...objects].map(({ name }) => name);
+    expect(names(cache.snapshot().select(requirements, '/things/'))).toHaveLength(12);
     store.write([put('b/late', { labels: { part: 'p7' } })]);
     await settle();
     const before = cache.snapshot();
-    const names = (objects: Iterable<CachedObject> | undefined) => objects && [...objects].map(({ name }) => name);
     expect(names(before.select(requirements, '/things/'))).toHaveLength(13);
     store.write([put('a/7'), put('a/107', { labels: { part: 'p8' } })]);
     await settle();

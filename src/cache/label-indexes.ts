@@ -54,6 +54,7 @@ const none: IndexedLabels = new Map();
  */
 export class LabelIndexes {
   readonly #current: () => BTree<CachedObject>;
+  readonly #onComplete: () => void;
   readonly #limits: LabelIndexLimits;
   /** By label; the least recently used first. */
   readonly #indexes = new Map<string, Index>();
@@ -61,9 +62,10 @@ export class LabelIndexes {
   readonly #scans = new Map<string, number>();
   #bytes = 0;
 
-  /** `current` returns the state that {@link change} has changed. */
-  constructor(current: () => BTree<CachedObject>, limits: Partial<LabelIndexLimits> = {}) {
+  /** `current` returns the state that {@link change} has changed. `onComplete` is called after each new index is complete. */
+  constructor(current: () => BTree<CachedObject>, onComplete: () => void, limits: Partial<LabelIndexLimits> = {}) {
     this.#current = current;
+    this.#onComplete = onComplete;
     this.#limits = { ...defaultLimits, ...limits };
   }
 
@@ -151,6 +153,7 @@ export class LabelIndexes {
       this.#limitBytes();
     }
     index.complete = true;
+    this.#onComplete();
   }
 
   #add(index: Index, value: string | undefined, object: CachedObject, isNew: boolean): void {

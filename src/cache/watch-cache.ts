@@ -42,7 +42,12 @@ class Cache implements WatchCache, Feed {
   readonly #hub: Hub;
   readonly #listeners: ChangeListener[] = [];
   #tree = new BTree<CachedObject>();
-  readonly #indexes = new LabelIndexes(() => this.#tree);
+  readonly #indexes = new LabelIndexes(
+    () => this.#tree,
+    () => {
+      this.#snapshot = undefined;
+    },
+  );
   #snapshot: Snapshot | undefined;
   #started = false;
   #loaded = false;

@@ -303,7 +303,7 @@ describe('a response of a webhook that is not a review', () => {
       return (await send('GET', wheels('v2', 'a'))).body.message;
     };
     expect(await message(closing)).toBe(`${post(closing)}EOF`);
-    expect(await message(large)).toBe(`${post(large)}the response has more than 8388608 bytes`);
+    expect(await message(large)).toBe(`${post(large)}the response has more than 4194304 bytes`);
     const x509 = 'tls: failed to verify certificate: x509:';
     expect(await message(other, closing.caBundle)).toBe(
       `${post(other)}${x509} certificate signed by unknown authority`,

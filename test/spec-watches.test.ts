@@ -318,7 +318,8 @@ describe('bookmarks', () => {
       world.clock.advance(60_000);
       await settle();
     }
-    expect(asking.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK', 'BOOKMARK']);
+    // A watch from the current state begins as a streaming list does: its first bookmark says that the objects have been sent.
+    expect(asking.seen).toEqual(['ADDED a', 'END', 'BOOKMARK', 'BOOKMARK', 'BOOKMARK']);
     expect(other.seen).toEqual(['ADDED a']);
     const { object } = asking.events.at(-1) as Event;
     expect(object).toEqual({
@@ -339,8 +340,8 @@ describe('bookmarks', () => {
     world.clock.advance(60_000);
     await make('c', { labels: { in: '' } });
     await settle();
-    const [added, , bookmark, next] = watching.events;
-    expect(watching.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK', 'ADDED c']);
+    const [, added, , bookmark, next] = watching.events;
+    expect(watching.seen).toEqual(['END', 'ADDED a', 'BOOKMARK', 'BOOKMARK', 'ADDED c']);
     const [first, mark, later] = versions([added, bookmark, next] as Event[]) as [number, number, number];
     expect([first < mark, mark < later]).toEqual([true, true]);
     // Whoever comes back with it misses nothing and sees nothing twice.
@@ -355,7 +356,7 @@ describe('bookmarks', () => {
     await settle();
     world.clock.advance(30_000);
     await settle();
-    expect([watching.seen, watching.ended]).toEqual([['ADDED a', 'BOOKMARK'], true]);
+    expect([watching.seen, watching.ended]).toEqual([['END', 'ADDED a', 'BOOKMARK'], true]);
     expect(watching.events.at(-1)?.object.metadata.resourceVersion).toBe(version);
   });
 
@@ -475,14 +476,15 @@ describe('other representations', () => {
     world.clock.advance(60_000);
     await settle();
     expect(watching.events.map(({ type, object }) => [type, object.kind, object.apiVersion])).toEqual(
-      ['ADDED', 'ADDED', 'DELETED', 'BOOKMARK', 'BOOKMARK']
+      ['ADDED', 'BOOKMARK', 'ADDED', 'DELETED', 'BOOKMARK', 'BOOKMARK']
         .map((type) => [type, 'Table', 'meta.k8s.io/v1'])
         .slice(0, watching.events.length),
     );
     const [first, ...rest] = watching.events.map(({ object }) => object);
     expect(first.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual(['Name', 'Data', 'Age']);
     expect(rest.map(({ columnDefinitions }) => columnDefinitions)).toEqual(rest.map(() => null));
-    expect(watching.events.slice(0, 3).map(({ object }) => object.rows[0].cells[0])).toEqual(['a', 'b', 'a']);
+    const objects = watching.events.filter(({ type }) => type !== 'BOOKMARK');
+    expect(objects.map(({ object }) => object.rows[0].cells[0])).toEqual(['a', 'b', 'a']);
     expect(first.rows[0].object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'a' } });
     // A bookmark is a table too, whose one row tells the version.
     expect(rest.at(-1).rows[0].object.metadata.resourceVersion).toBe(version);
@@ -505,9 +507,13 @@ describe('other representations', () => {
     world.clock.advance(60_000);
     await settle();
     expect(watching.events.map(({ type, object }) => [type, object.kind, object.apiVersion])).toEqual(
-      ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'].map((type) => [type, 'PartialObjectMetadata', 'meta.k8s.io/v1']),
+      ['ADDED', 'BOOKMARK', 'MODIFIED', 'DELETED', 'BOOKMARK'].map((type) => [
+        type,
+        'PartialObjectMetadata',
+        'meta.k8s.io/v1',
+      ]),
     );
-    const [added, , deleted] = watching.events.map(({ object }) => object);
+    const [added, , , deleted] = watching.events.map(({ object }) => object);
     expect(Object.keys(added)).toEqual(['kind', 'apiVersion', 'metadata']);
     expect(deleted.metadata).toMatchObject({ labels: { l: '2' }, resourceVersion: deleting });
   });

@@ -13,8 +13,9 @@ export async function* pagesOf<T extends TypedObject>(
 ): AsyncGenerator<ObjectList<T>> {
   let page = await client.list<T>(place, { limit: pageSize, ...options });
   yield page;
-  while (page.metadata.continue !== undefined) {
-    page = await client.list<T>(place, { limit: pageSize, ...options, continue: page.metadata.continue });
+  // A complete list of custom objects has an empty token.
+  for (let token = page.metadata.continue ?? ''; token !== ''; token = page.metadata.continue ?? '') {
+    page = await client.list<T>(place, { limit: pageSize, ...options, continue: token });
     yield page;
   }
 }

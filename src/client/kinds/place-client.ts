@@ -53,6 +53,7 @@ export interface WatchParameters extends Negotiation {
 export interface ObjectList<T extends TypedObject> {
   readonly metadata: {
     readonly resourceVersion: string;
+    /** Empty or absent: the list is complete. */
     readonly continue?: string;
     readonly remainingItemCount?: number;
   };

@@ -116,8 +116,9 @@ export class Content {
       for (;;) {
         const { items, metadata } = await client.list<ApiObject>(placeOf(resource, names, namespace), options);
         for (const item of items) visit(item);
-        if (metadata.continue === undefined) return;
-        options = { ...options, continue: metadata.continue };
+        const { continue: token = '' } = metadata;
+        if (token === '') return;
+        options = { ...options, continue: token };
       }
     } catch (error) {
       // The resource is not served any more.

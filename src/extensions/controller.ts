@@ -374,11 +374,6 @@ function establishedCondition({ object, naming }: Pick<Known, 'object' | 'naming
   return of('True', 'InitialNamesAccepted', 'the initial names have been accepted');
 }
 
-/**
- * Whether an object has the spec that it had before, by its generation: specs may be too large to compare. The first mark
- * of a deletion increments the generation, too.
- */
-function hasSameSpec(before: ObjectMeta, { generation = 0, deletionTimestamp }: ObjectMeta): boolean {
-  const isMarked = deletionTimestamp !== undefined && before.deletionTimestamp === undefined;
-  return generation === (before.generation ?? 0) + (isMarked ? 1 : 0);
-}
+/** Whether an object has the spec that it had before, by its generation: specs may be too large to compare. */
+const hasSameSpec = (before: ObjectMeta, { generation = 0 }: ObjectMeta): boolean =>
+  generation === (before.generation ?? 0);

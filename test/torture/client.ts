@@ -188,7 +188,8 @@ export class Client {
       shown ??= resourceVersion;
       if (shown !== resourceVersion) return { type: 'wrong', message: `a page at ${resourceVersion} after ${shown}` };
       items.push(...page.items);
-      next = page.metadata.continue;
+      // A complete list of custom objects has an empty token.
+      next = page.metadata.continue || undefined;
       if (next !== undefined) await this.#wander();
     } while (next !== undefined);
     return { type: 'list', version: Number(shown), items };

@@ -35,7 +35,10 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** Sends a question, and reads the answer in these turns. Follows no redirect. Rejects with an Error that says why there is no answer. */
+/**
+ * Sends a question, and reads the answer in these turns. Follows no redirect. Rejects with an Error that says why there is no
+ * answer.
+ */
 export type Ask = (service: RemoteService, address: Address, question: Question, turns: Turns) => Promise<Answer>;
 
 export interface AggregatorOptions {

@@ -220,7 +220,10 @@ function* applyCharge(states: ReadonlyMap<string, QuotaState>, charge: Charge): 
       addInPlace(used, amounts);
       shares.push({ state, amounts, used });
     }
-    for (const { state, amounts, used } of shares) checkHard(state, amounts, used, charge);
+    for (const { state, amounts, used } of shares) {
+      yield;
+      checkHard(state, amounts, used, charge);
+    }
   } catch (refusal) {
     return { refusal };
   }

@@ -49,8 +49,8 @@ function isDataSourceKind({ apiGroup, kind }: NonNullable<Spec['dataSource']>, {
 }
 
 /**
- * Validates an update of the spec: valid as a new one, and immutable, except that `volumeName` may be set once and the requests of a bound
- * claim may be raised.
+ * Validates an update of the spec. A changed spec has to be valid as a new one. The spec is immutable, except that
+ * `volumeName` may be set once and the requests of a bound claim may be raised.
  */
 export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): FieldError[] {
   const { spec = {}, status = {} } = claim;

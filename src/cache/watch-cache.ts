@@ -74,7 +74,7 @@ class Cache implements WatchCache, Feed {
       bookmarks: new Bookmarks(clock, () => this.#requestProgress()),
       open: new Set(),
       followers: new Set(),
-      deliveries: new Deliveries(),
+      deliveries: new Deliveries(clock),
       replayed: 0,
       cutOff: 0,
     };

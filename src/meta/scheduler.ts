@@ -7,7 +7,7 @@ import type { WaitingSteps } from './steps.ts';
  */
 export const sliceMs = 0.25;
 /** The same while one owner alone has had long work for this number of turns: nobody waits for them to end. */
-export const loneSliceMs = 10;
+export const loneSliceMs = 2;
 export const loneTurns = 200;
 
 /** The turns of one piece of long work, such as a request. */

@@ -2,13 +2,11 @@
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import type { User } from '../meta/index.ts';
 import type { Call } from './call.ts';
-import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
+import { isStreamed } from './listener/tracked-body.ts';
+import type { ApiRequest, ApiResponse } from './types.ts';
 
 /** Responses up to this size are never compressed (bytes). */
 export const maxUncompressedBytes = 64 * 1024;
-
-export const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
-  typeof body !== 'string' && !(body instanceof Uint8Array);
 
 /** The memory of a large response that is built for one client is counted, after compression. */
 export async function largeResponse(

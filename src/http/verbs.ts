@@ -204,8 +204,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const { clock, log } = verbs;
     const body = new WatchBody({
       stream,
-      target,
-      view,
+      writer: codec.writer(target, view),
       codec,
       separate,
       series: series.watch,

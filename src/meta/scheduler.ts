@@ -52,7 +52,7 @@ interface Waiting {
 
 /**
  * Shares the event loop between pieces of long work. In each turn of the loop they run for a quarter of a
- * millisecond in total, apart from the last step, and for 10 ms while all of them have one owner. Waiting work resumes in
+ * millisecond in total, apart from the last step, and for 2 ms while all of them have one owner. Waiting work resumes in
  * the order of the time its owners have used, the oldest work of an owner first. Work starts immediately when no other
  * work waits.
  *

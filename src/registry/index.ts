@@ -7,11 +7,11 @@ export { AgeCell, type CellContext, type Column, type Completion } from './read/
 export { type ListLayout, type ListPiece, listFields, representList } from './read/list-pieces.ts';
 export { readFlag, readWriteOptions, type WriteParameters } from './read/parameters.ts';
 export {
+  type EventWriter,
+  eventWriter,
   type Representation,
   readForRepresentation,
   readIncludeObject,
-  representEvent,
-  representEventInSteps,
   representObject,
 } from './read/representation.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';

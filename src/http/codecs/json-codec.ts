@@ -8,13 +8,7 @@ import {
   stringifyJsonInSteps,
 } from '../../codec/index.ts';
 import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../../meta/index.ts';
-import {
-  type ListLayout,
-  listFields,
-  representEvent,
-  representEventInSteps,
-  representList,
-} from '../../registry/index.ts';
+import { eventWriter, type ListLayout, listFields, representList } from '../../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
 import type { WatchCodec, WireCodec } from './wire-codec.ts';
 
@@ -23,8 +17,7 @@ const watch: WatchCodec = {
   listed: 'application/json;stream=watch',
   contentType: (mediaType) => mediaType,
   text: true,
-  encodeFrame: representEvent,
-  encodeFrameInSteps: representEventInSteps,
+  writer: eventWriter,
   encodeError: (status) => encodeText(`${JSON.stringify({ type: 'ERROR', object: status })}\n`),
   payload: (frame) => frame,
 };

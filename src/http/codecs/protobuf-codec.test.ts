@@ -214,7 +214,7 @@ describe('watches', () => {
     const target = { resource, version: 'v1', namespace: 'default', name: 'large', subresource: '' };
     const event = addedEvent(await server.registry.get(target, {}));
     const { watch } = protobufCodec(findType, names);
-    const stepsOf = () => watch.encodeFrameInSteps(target, event, { as: 'object' }, true) as Steps<Chunk>;
+    const stepsOf = () => watch.writer(target, { as: 'object' }).writeInSteps(event, true) as Steps<Chunk>;
     const alone = new EveryStep();
     const frame = (await inTurns(stepsOf(), alone)) as Uint8Array;
     expect(alone.count).toBeGreaterThan(10);
@@ -224,7 +224,7 @@ describe('watches', () => {
     const others = protobufCodec(findType, names).watch;
     const shared = new EveryStep();
     const watchers = [1, 2].map(() =>
-      inTurns(others.encodeFrameInSteps(target, event, { as: 'object' }, true) as Steps<Chunk>, shared),
+      inTurns(others.writer(target, { as: 'object' }).writeInSteps(event, true) as Steps<Chunk>, shared),
     );
     expect(await Promise.all(watchers)).toEqual([frame, frame]);
     expect(shared.count).toBeLessThan(alone.count + 5);

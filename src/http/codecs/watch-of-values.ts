@@ -1,12 +1,5 @@
 import type { JsonObject, Steps } from '../../meta/index.ts';
-import {
-  type CachedObject,
-  largeEventBytes,
-  type Representation,
-  representEvent,
-  type StreamEvent,
-  type Target,
-} from '../../registry/index.ts';
+import { type CachedObject, eventWriter, largeEventBytes, type StreamEvent } from '../../registry/index.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import type { Chunk } from '../types.ts';
 import { readOwnBytes, valueInSteps } from './encode-steps.ts';
@@ -24,21 +17,22 @@ export function watchOfValues({ frame, frameInSteps, ...properties }: ValueFrame
   return {
     ...properties,
     text: false,
-    encodeFrame: (target, event, view) =>
-      recent.frame(event, representationOf(target, view), () => frame(event.type, eventObject(target, event, view))),
-    encodeFrameInSteps: (target, event, view) =>
-      recent.frameInSteps(event, representationOf(target, view), function* (object) {
-        return yield* frameInSteps(event.type, yield* valueInSteps(target, object, view));
-      }),
+    writer(target, view) {
+      const { resource, version } = target;
+      const representation = `${resource.definition.group}/${version} ${view.as}`;
+      const lines = eventWriter(target, view);
+      const objectOf = (event: StreamEvent) => readOwnBytes(lines.write(event, false))['object'] as JsonObject;
+      return {
+        write: (event) => recent.frame(event, representation, () => frame(event.type, objectOf(event))),
+        writeInSteps: (event) =>
+          recent.frameInSteps(event, representation, function* (object) {
+            return yield* frameInSteps(event.type, yield* valueInSteps(target, object, view));
+          }),
+      };
+    },
     encodeError: (status) => frame('ERROR', status),
   };
 }
-
-const representationOf = ({ resource, version }: Target, view: Representation): string =>
-  `${resource.definition.group}/${version} ${view.as}`;
-
-const eventObject = (target: Target, event: StreamEvent, view: Representation): JsonObject =>
-  readOwnBytes(representEvent(target, event, view, false))['object'] as JsonObject;
 
 /** How many bytes of recent frames are kept for other watchers. */
 const recentBytes = 4 * 1024 * 1024;

@@ -12,7 +12,7 @@
  */
 import type { ParsedBody, TypeMeta } from '../../codec/index.ts';
 import type { ByteString, JsonObject, Steps, Turns } from '../../meta/index.ts';
-import type { ObjectList, Representation, StreamEvent, Target } from '../../registry/index.ts';
+import type { EventWriter, ObjectList, Representation, Target } from '../../registry/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
 
 /** The properties of a wire codec that negotiation needs. */
@@ -61,15 +61,8 @@ export interface WatchCodec {
   contentType(mediaType: string): string;
   /** Frames are text: WebSocket sends them as text messages. */
   readonly text: boolean;
-  /** An event with its framing. `first`: the first event of its watch, which has the column definitions of a table. */
-  encodeFrame(target: Target, event: StreamEvent, view: Representation, first: boolean): Chunk;
-  /** The same in steps, for a large event; undefined: `encodeFrame` takes no longer than a step. */
-  encodeFrameInSteps(
-    target: Target,
-    event: StreamEvent,
-    view: Representation,
-    first: boolean,
-  ): Steps<Chunk> | undefined;
+  /** Writes the events of one watch with their framing. */
+  writer(target: Target, view: Representation): EventWriter<Chunk>;
   /** The ERROR event that ends a watch. */
   encodeError(status: JsonObject): Chunk;
   /** The event of a frame without its framing, for a transport that has messages. */

@@ -1,6 +1,9 @@
 import type { Turns } from '../../meta/index.ts';
-import type { Chunk, TakeBuffer } from '../types.ts';
+import type { ApiResponse, Chunk, TakeBuffer } from '../types.ts';
 import { type UnreadBytes, UnreadShare } from './unread-share.ts';
+
+export const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
+  typeof body !== 'string' && !(body instanceof Uint8Array);
 
 /** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
 export const minCountedBytes = 16 * 1024;
@@ -28,14 +31,14 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #options: TrackedBodyOptions;
   readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk>;
   readonly #fail: (error: unknown) => never;
-  readonly #unread: UnreadShare;
+  readonly #unread: UnreadShare | undefined;
   #size = 0;
   #over = false;
 
   constructor(inner: AsyncIterator<Chunk>, options: TrackedBodyOptions) {
     this.#inner = inner;
     this.#options = options;
-    this.#unread = new UnreadShare(options.unread);
+    this.#unread = options.unread && new UnreadShare(options.unread);
     this.#take = (result) => {
       if (this.#over) return done;
       if (result.done === true) {
@@ -44,7 +47,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
       }
       const { length } = result.value;
       this.#size += length;
-      this.#unread.correct(length < minCountedBytes ? 0 : length);
+      this.#unread?.correct(length < minCountedBytes ? 0 : length);
       return result;
     };
     this.#fail = (error) => {
@@ -55,8 +58,8 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
 
   next(takeBuffer?: TakeBuffer): Promise<IteratorResult<Chunk>> {
     if (this.#over) return Promise.resolve(done);
-    this.#unread.release();
-    const waiting = this.#unread.take(expectedBytes);
+    this.#unread?.release();
+    const waiting = this.#unread?.take(expectedBytes);
     if (waiting === undefined) return this.#make(takeBuffer);
     // In a turn: clients that are disconnected together would each let another body make what nobody reads.
     return waiting.then(() => this.#options.turns?.next()).then(() => this.#make(takeBuffer));
@@ -81,7 +84,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   #end(error: unknown): void {
     if (this.#over) return;
     this.#over = true;
-    this.#unread.release();
+    this.#unread?.release();
     this.#options.onEnd(this.#size, error);
   }
 }

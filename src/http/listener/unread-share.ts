@@ -9,12 +9,11 @@ export interface UnreadBytes {
 
 /** What one response has taken of the unread bytes of its user. */
 export class UnreadShare {
-  /** Undefined: they are not limited. */
-  readonly #all: UnreadBytes | undefined;
+  readonly #all: UnreadBytes;
   #bytes = 0;
   #stopWaiting: (() => void) | undefined;
 
-  constructor(all: UnreadBytes | undefined) {
+  constructor(all: UnreadBytes) {
     this.#all = all;
   }
 
@@ -24,7 +23,6 @@ export class UnreadShare {
 
   /** Takes bytes; nothing may be taken yet. Undefined: they are. Otherwise resolves once they are, or `release` is called. */
   take(bytes: number): Promise<void> | undefined {
-    if (this.#all === undefined) return undefined;
     let resolve = () => {};
     const cancel = this.#all.addUnread(bytes, () => {
       this.#stopWaiting = undefined;
@@ -46,7 +44,6 @@ export class UnreadShare {
 
   /** Corrects the bytes that are taken to the size of what has been made. */
   correct(bytes: number): void {
-    if (this.#all === undefined) return;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
     if (more > 0) this.#all.takeUnread(more);

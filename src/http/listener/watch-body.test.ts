@@ -32,8 +32,7 @@ describe('the events of a watch', () => {
     const { watch: codec } = jsonCodec as StreamingCodec;
     return new WatchBody({
       stream,
-      target,
-      view,
+      writer: codec.writer(target, view),
       codec,
       separate,
       series: undefined,

@@ -8,7 +8,7 @@ import {
   statusError,
   type Turns,
 } from '../../meta/index.ts';
-import type { Representation, StreamEvent, Target, WatchStream } from '../../registry/index.ts';
+import type { EventWriter, StreamEvent, WatchStream } from '../../registry/index.ts';
 import type { WatchCodec } from '../codecs/wire-codec.ts';
 import type { Log } from '../log.ts';
 import type { WatchSeries } from '../metrics/series.ts';
@@ -20,9 +20,8 @@ import { type UnreadBytes, UnreadShare } from './unread-share.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
-  readonly target: Target;
-  readonly view: Representation;
-  readonly codec: WatchCodec;
+  readonly writer: EventWriter<Chunk>;
+  readonly codec: Pick<WatchCodec, 'encodeError' | 'payload'>;
   /** Each chunk is one whole event without its framing: the transport has messages. */
   readonly separate: boolean;
   /** Counts the events; undefined: they are not counted. */
@@ -76,11 +75,11 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   #first = true;
   #over = false;
   /** Taken until the client has all that was encoded with it. */
-  readonly #unread: UnreadShare;
+  readonly #unread: UnreadShare | undefined;
 
   constructor(options: WatchBodyOptions) {
     this.#options = options;
-    this.#unread = new UnreadShare(options.unread);
+    this.#unread = options.unread && new UnreadShare(options.unread);
     this.#events = options.stream[Symbol.asyncIterator]();
     this.#take = (result) => {
       if (result.done === true) return { done: true, value: undefined };
@@ -103,7 +102,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   next(): Promise<IteratorResult<Chunk>> {
-    if (this.#rest === undefined) this.#unread.release();
+    if (this.#rest === undefined) this.#unread?.release();
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#steps !== undefined || this.#written < this.#batch.length) {
       return Promise.resolve(this.#goOn());
@@ -113,7 +112,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   async return(): Promise<IteratorResult<Chunk>> {
     this.#over = true;
-    this.#unread.release();
+    this.#unread?.release();
     this.#options.stream.close();
     return { done: true, value: undefined };
   }
@@ -151,7 +150,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
    * object to send, each with a copy of its own. Undefined: they are taken.
    */
   #takeUnread(): Promise<void> | undefined {
-    if (this.#options.unread === undefined || this.#unread.bytes > 0 || this.#rest !== undefined) return undefined;
+    if (this.#unread === undefined || this.#unread.bytes > 0 || this.#rest !== undefined) return undefined;
     let size = 0;
     // An event whose steps stand ready counts as written.
     const next = this.#steps === undefined ? this.#written : this.#written - 1;
@@ -164,9 +163,8 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   /** Whether the next event is encoded in steps, which then stand ready. */
   #isNextLarge(): boolean {
     if (this.#steps !== undefined) return true;
-    const { target, view, codec } = this.#options;
     const event = this.#batch[this.#written] as StreamEvent;
-    this.#steps = codec.encodeFrameInSteps(target, event, view, this.#first);
+    this.#steps = this.#options.writer.writeInSteps(event, this.#first);
     if (this.#steps === undefined) return false;
     this.#written++;
     this.#first = false;
@@ -223,9 +221,8 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   #frame(): Chunk {
-    const { target, view, codec } = this.#options;
     const event = this.#batch[this.#written++] as StreamEvent;
-    const frame = codec.encodeFrame(target, event, view, this.#first);
+    const frame = this.#options.writer.write(event, this.#first);
     this.#first = false;
     return this.#counted(frame);
   }

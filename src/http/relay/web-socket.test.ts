@@ -536,8 +536,7 @@ describe('an error of a watch', () => {
     const turns = new EveryStep();
     const options = {
       stream,
-      target: unused,
-      view: { as: 'object' },
+      writer: unused,
       series: unused,
       log: unused,
       turns,

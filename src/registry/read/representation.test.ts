@@ -3,12 +3,11 @@ import { addedEvent } from '../../cache/index.ts';
 import { type ByteString, inTurns, type JsonObject, type Steps } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import {
+  eventWriter,
   type ReadOptions,
   type Representation,
   readForRepresentation,
   readIncludeObject,
-  representEvent,
-  representEventInSteps,
   representList,
   representObject,
   type Target,
@@ -64,10 +63,11 @@ describe('a large object', () => {
       const views: Representation[] = [{ as: 'object' }, { ...table, includeObject }];
       for (const view of views) {
         const event = addedEvent(object);
-        const inOneStep = representEvent(at, event, view, true);
+        const writer = eventWriter(at, view);
+        const inOneStep = writer.write(event, true);
         Object.assign(object, { row: undefined });
         const turns = new EveryStep();
-        const steps = representEventInSteps(at, event, view, true) as Steps<ByteString>;
+        const steps = writer.writeInSteps(event, true) as Steps<ByteString>;
         expect(await inTurns(steps, turns)).toBe(inOneStep);
         expect(turns.count).toBeGreaterThan(5);
       }

@@ -190,46 +190,36 @@ export function rowWriter(
   };
 }
 
-/**
- * A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table.
- * `read`: the object, if it has been read.
- */
-export function representEvent(
-  target: Target,
-  event: StreamEvent,
-  representation: Representation,
-  first: boolean,
-  read?: ReadObject,
-): ByteString {
-  const { object, type } = event;
-  if (object === undefined) return frame(type, bookmark(target, event, representation, first));
-  if (representation.as === 'object' && isStorageVersion(target)) return event.frame;
-  if (representation.as !== 'table') return frame(type, representObject(target, object, representation, read));
-  const columns = first ? columnsText(target) : 'null';
-  const revision = String(object.revision);
-  const rows = rowWriter(target, representation)(object, read);
-  return frame(type, table(target, representation.version, revision, columns, rows));
+/** Writes the events of one watch. `isFirst`: the first event, which alone has the column definitions of a table. */
+export interface EventWriter<Frame> {
+  write(event: StreamEvent, isFirst: boolean): Frame;
+  /** The same in steps, for a large event; undefined: `write` takes no longer than a step. */
+  writeInSteps(event: StreamEvent, isFirst: boolean): Steps<Frame> | undefined;
 }
 
-/** The same in steps; undefined where one step is enough. */
-export function representEventInSteps(
-  target: Target,
-  event: StreamEvent,
-  representation: Representation,
-  first: boolean,
-): Steps<ByteString> | undefined {
-  const { object } = event;
-  if (object === undefined || object.bytes.length < largeEventBytes) return undefined;
-  if (!needsLongRead(target, object, representation)) return undefined;
-  return (function* () {
-    return representEvent(
-      target,
-      event,
-      representation,
-      first,
-      yield* readForRepresentation(target, object, representation),
-    );
-  })();
+/** Writes the events of a watch as lines. */
+export function eventWriter(target: Target, representation: Representation): EventWriter<ByteString> {
+  const isStored = representation.as === 'object' && isStorageVersion(target);
+  const write = (event: StreamEvent, isFirst: boolean, read?: ReadObject) => {
+    const { object, type } = event;
+    if (object === undefined) return frame(type, bookmark(target, event, representation, isFirst));
+    if (isStored) return event.frame;
+    if (representation.as !== 'table') return frame(type, representObject(target, object, representation, read));
+    const columns = isFirst ? columnsText(target) : 'null';
+    const rows = rowWriter(target, representation)(object, read);
+    return frame(type, table(target, representation.version, String(object.revision), columns, rows));
+  };
+  function* writeLarge(event: StreamEvent, object: CachedObject, isFirst: boolean): Steps<ByteString> {
+    return write(event, isFirst, yield* readForRepresentation(target, object, representation));
+  }
+  return {
+    write,
+    writeInSteps: (event, isFirst) => {
+      const { object } = event;
+      if (isStored || object === undefined || object.bytes.length < largeEventBytes) return undefined;
+      return needsLongRead(target, object, representation) ? writeLarge(event, object, isFirst) : undefined;
+    },
+  };
 }
 
 const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Turns } from '../../meta/index.ts';
 import { delivered } from '../../store/testing/late-store.ts';
-import { type Representation, representEvent, type StreamEvent, type Target } from '../index.ts';
+import { eventWriter, type Representation, type StreamEvent, type Target } from '../index.ts';
 import { type Bench, bench, failure, merge, note, optionsOf, type QueryTexts, remove } from '../testing/fixtures.ts';
 
 /** With the feature gate of streaming lists. */
@@ -320,9 +320,8 @@ describe('events as they are sent', () => {
     await made.create(plural, plural === 'widgets' ? { metadata: { name: 'a' }, size: 2 } : note('a'));
     const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
     const { events } = await watch(made, options, place, plural);
-    return events.map(
-      (event, i) => JSON.parse(representEvent(made.target(plural, place), event, view, i === 0)) as JsonObject,
-    );
+    const writer = eventWriter(made.target(plural, place), view);
+    return events.map((event, i) => JSON.parse(writer.write(event, i === 0)) as JsonObject);
   };
 
   it('whole', async () => {

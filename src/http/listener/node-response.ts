@@ -6,6 +6,7 @@ import { bufferOf, type Clock } from '../../meta/index.ts';
 import type { ApiResponse, Chunk } from '../types.ts';
 import { type ChunkBuffer, giveBack, takeChunkBuffer } from './chunk-buffers.ts';
 import { chunkedCoding, maxSharedBytes, SentBytes } from './sent-bytes.ts';
+import { writeAtOnce } from './whole-response.ts';
 
 export interface WriteOptions {
   readonly clock: Clock;
@@ -29,6 +30,10 @@ export const isSmall = ({ body, headers }: ApiResponse, limit = 8 * 1024): boole
 
 /** Sends a response over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
+  if (!options.last && writeAtOnce(response, out, options.clock)) {
+    options.request.whenOver(stallOf(response, out, options)());
+    return;
+  }
   const { status, headers, body, trailers } = response;
   // Names and values in turn, which Node copies as they are.
   const fields: OutgoingHttpHeader[] = [];
@@ -83,14 +88,17 @@ export function breakOff(sink: Sink): void {
   else sink.destroy();
 }
 
-/** The maximum delay of a timer (ms). */
-const forever = 2 ** 31 - 1;
+/** Returns what begins to wait for the client, which is cut off if it reads nothing for too long. That returns what ends it. */
+const stallOf =
+  ({ waits }: ApiResponse, sink: Sink, { stallMs, connection, clock }: WriteOptions): (() => () => void) =>
+  () =>
+    waits === true ? ignore : clock.after(stallMs, () => connection.cutOff(sink, clock));
 
 /** Sends the body of a response with backpressure, and ends the sink. */
-export function send(sink: Sink, { body, waits }: ApiResponse, options: WriteOptions): void {
-  const stallMs = waits === true ? forever : options.stallMs;
-  const { clock, connection, request } = options;
-  const cutOffLater = () => clock.after(stallMs, () => connection.cutOff(sink, clock));
+export function send(sink: Sink, response: ApiResponse, options: WriteOptions): void {
+  const { body } = response;
+  const { request } = options;
+  const cutOffLater = stallOf(response, sink, options);
   if (isChunk(body)) {
     request.whenOver(cutOffLater());
     end(sink, body);

@@ -1,0 +1,53 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Clock } from '../../meta/index.ts';
+import type { ApiResponse } from '../types.ts';
+
+/** Longer bodies are not joined with their heads (bytes). */
+const maxJoinedBytes = 64 * 1024;
+
+/** A header field (RFC 9110, 5.1 and 5.5). */
+const fieldForm = /^[\w!#$%&'*+.^`|~-]+: [\t\x20-\x7e\x80-\xff]*$/;
+
+/** Fields that Node must know of. */
+const nodeFields = ['connection', 'content-length', 'transfer-encoding'];
+
+/**
+ * Sends a response of HTTP/1.1 as one string. Node's response gives the connection a piece for the head and the body and
+ * one for its end, which TLS copies into one buffer. Returns false for a response that Node must send: one that is streamed
+ * or long, waits for others on its connection, ends the connection, or has fields that are no simple texts.
+ */
+export function writeAtOnce({ status, headers, body }: ApiResponse, out: ServerResponse, clock: Clock): boolean {
+  const { socket, req } = out;
+  if (typeof body !== 'string' || body.length > maxJoinedBytes || status === 204 || status === 304) return false;
+  if (req.method === 'HEAD' || req.httpVersionMinor !== 1 || !out.shouldKeepAlive) return false;
+  if (socket?.writable !== true || out.writableLength !== socket.writableLength) return false;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value !== 'string' || nodeFields.includes(name)) return false;
+    const field = `${name}: ${value}`;
+    if (!fieldForm.test(field)) return false;
+    head += `${field}\r\n`;
+  }
+  const text = `${head}content-length: ${body.length}\r\nDate: ${dateOf(clock.now())}\r\n\r\n${body}`;
+  out.statusCode = status;
+  // The state in which Node's `end` leaves a response: nothing more can be written, and it finishes once all is written.
+  Object.assign(out, { finished: true });
+  socket.write(text, 'latin1', (error) => {
+    if (error == null) out.emit('finish');
+  });
+  return true;
+}
+
+let second = 0;
+let date = '';
+
+/** The date of a moment (ms since 1970) as HTTP writes it (RFC 9110, 5.6.7). */
+function dateOf(now: number): string {
+  const current = Math.floor(now / 1000);
+  if (current !== second) {
+    second = current;
+    date = new Date(now).toUTCString();
+  }
+  return date;
+}

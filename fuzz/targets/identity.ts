@@ -38,27 +38,29 @@ async function tokenAuthenticators(): Promise<readonly TokenAuthenticator[]> {
   if (key === undefined) throw new Error('there is no key of accounts');
   while (!keys.ready) await new Promise((resolve) => setImmediate(resolve));
   return [
-    openIdAuthenticator({
-      provider: {
-        issuer: provider,
-        audiences: ['orch'],
-        algorithms: ['RS256', 'ES256', 'PS256'],
-        mapping: {
-          username: { claim: 'sub', prefix: '' },
-          groups: { claim: 'groups', prefix: '' },
-          uid: undefined,
-          extra: [],
-          requiredClaims: new Map(),
-          claimRules: [],
-          userRules: [],
+    openIdAuthenticator([
+      {
+        provider: {
+          issuer: provider,
+          audiences: ['orch'],
+          algorithms: ['RS256', 'ES256', 'PS256'],
+          mapping: {
+            username: { claim: 'sub', prefix: '' },
+            groups: { claim: 'groups', prefix: '' },
+            uid: undefined,
+            extra: [],
+            requiredClaims: new Map(),
+            claimRules: [],
+            userRules: [],
+          },
         },
+        keys,
+        distributedClaims,
+        names,
+        clock,
+        audiences,
       },
-      keys,
-      distributedClaims,
-      names,
-      clock,
-      audiences,
-    }),
+    ]),
     serviceAccountAuthenticator({
       ...{ names, clock, audiences, issuers: audiences, lookup: true },
       keys: async () => ({ signing: key, verification: [key] }),

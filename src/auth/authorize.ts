@@ -1,4 +1,4 @@
-import { aggregateMessages, type User } from '../meta/index.ts';
+import { aggregateMessages, inTurnAfter, scheduler, type User } from '../meta/index.ts';
 import { systemMasters } from './groups.ts';
 import {
   type Attributes,
@@ -69,7 +69,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
     return said === nothingSaid ? noOpinion : undecided(said);
   };
   const continueWith = async (pending: Promise<Decision>, index: number, attributes: Attributes, said: Said) => {
-    const decision = await pending;
+    const decision = await inTurnAfter(pending, () => scheduler.turns(attributes.user.name));
     return decision.allowed || decision.denied ? decision : authorizeFrom(attributes, index, added(said, decision));
   };
   return Object.assign(authorizeFrom, {

@@ -50,6 +50,7 @@ export { tokenRequestHandler } from './tokens/token-request.ts';
 export { invalidToken, type TokenObjects } from './tokens/types.ts';
 export type {
   Attributes,
+  Authenticated,
   Authenticator,
   AuthorizationObserver,
   Authorizer,

@@ -35,6 +35,8 @@ export interface Credentials {
   readonly certificate: ClientCertificate | undefined;
   /** The path of the URL, without query. Absent: it is not known. */
   readonly path?: string;
+  /** Whose turns long work takes while the user is not known: the address of the client. Absent: it is not known. */
+  readonly owner?: string;
   /** Absent: no identifying headers. */
   readonly sent?: SentHeaders;
   /** Adds a `Warning` header with this text to the response. */
@@ -56,11 +58,13 @@ export interface Authenticated {
 
 /**
  * Authenticates a bearer token for at least one of the audiences. Undefined: not a token of this kind. Throws a 401
- * StatusError, whose message says why, for a token of this kind that is not valid.
+ * StatusError, whose message says why, for a token of this kind that is not valid. Long work takes the turns of `owner`, who
+ * has sent the token.
  */
 export type TokenAuthenticator = (
   token: string,
   audiences: readonly string[],
+  owner?: string,
 ) => Authenticated | undefined | Promise<Authenticated | undefined>;
 
 /** Undefined: no credentials of this kind. Throws a 401 StatusError when they are invalid. */

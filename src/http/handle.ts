@@ -3,6 +3,7 @@ import type { Attributes, Decision } from '../auth/index.ts';
 import {
   accessDenied,
   type Clock,
+  inTurnAfter,
   readTimeMs,
   Stage,
   Stages,
@@ -177,9 +178,11 @@ async function authenticateRequest(
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
     const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
-    const { certificate } = peer;
-    const outcome = authenticate({ authorization, certificate, path: info.path, sent: request, warn, annotate });
-    user = outcome instanceof Promise ? await outcome : outcome;
+    const { address, certificate } = peer;
+    const { path } = info;
+    const outcome = authenticate({ authorization, certificate, path, owner: address, sent: request, warn, annotate });
+    const turnsOf = (found: User | undefined) => scheduler.turns(found?.name ?? address);
+    user = outcome instanceof Promise ? await inTurnAfter<User | undefined>(outcome, turnsOf) : outcome;
   } catch (error) {
     metrics.authenticated('error', (clock.now() - started) / 1_000);
     throw error;

@@ -120,7 +120,7 @@ export {
   releaseBefore,
 } from './release.ts';
 export type { ReviewCall, ReviewHandler } from './review-handler.ts';
-export { inTurns, peerTurns, type Scheduler, scheduler, serverTurns, type Turns } from './scheduler.ts';
+export { inTurnAfter, inTurns, peerTurns, type Scheduler, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

@@ -277,3 +277,18 @@ export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<
     if (step.value !== undefined) await step.value;
   }
 }
+
+/**
+ * The outcome of what many may wait for together. They do not all go on in the step in which it comes, but each in its turn:
+ * that of `turnsOf`, whose argument is undefined for an error.
+ */
+export async function inTurnAfter<T>(pending: Promise<T>, turnsOf: (outcome: T | undefined) => Turns): Promise<T> {
+  let outcome: T | undefined;
+  try {
+    outcome = await pending;
+    return outcome;
+  } finally {
+    const turns = turnsOf(outcome);
+    if (turns.over) await turns.next();
+  }
+}

@@ -53,28 +53,30 @@ function serve(answer: () => Promise<ProviderResponse>, changes: Partial<UserMap
   const clock = { now: () => now * 1_000, monotonic: () => 0, after: () => () => {} };
   const keys = new ProviderKeys({ issuer, get, clock, failed: () => {} });
   const distributedClaims = new DistributedClaims(get, clock);
-  const authenticate = openIdAuthenticator({
-    provider: {
-      issuer,
-      audiences: ['orch'],
-      algorithms: ['ES256'],
-      mapping: {
-        username: { claim: 'sub', prefix: '' },
-        groups: { claim: 'groups', prefix: 'g:' },
-        uid: undefined,
-        extra: [],
-        requiredClaims: new Map(),
-        claimRules: [],
-        userRules: [],
-        ...changes,
+  const authenticate = openIdAuthenticator([
+    {
+      provider: {
+        issuer,
+        audiences: ['orch'],
+        algorithms: ['ES256'],
+        mapping: {
+          username: { claim: 'sub', prefix: '' },
+          groups: { claim: 'groups', prefix: 'g:' },
+          uid: undefined,
+          extra: [],
+          requiredClaims: new Map(),
+          claimRules: [],
+          userRules: [],
+          ...changes,
+        },
       },
+      keys,
+      distributedClaims,
+      names: namesFor('k8s.io'),
+      clock,
+      audiences: ['server'],
     },
-    keys,
-    distributedClaims,
-    names: namesFor('k8s.io'),
-    clock,
-    audiences: ['server'],
-  });
+  ]);
   const userOf = async (own: JsonObject) => {
     await keys.discovered;
     return (await authenticate(await sign(own), ['server']))?.user;

@@ -1,6 +1,6 @@
 /** Claims that a token has elsewhere. */
 import { parseToken } from '../../auth/index.ts';
-import { type Clock, type JsonObject, quote } from '../../meta/index.ts';
+import { type Clock, type JsonObject, quote, type Turns } from '../../meta/index.ts';
 import {
   type ClaimSource,
   claimSources,
@@ -49,7 +49,7 @@ export class DistributedClaims {
    * Returns the claims of a verified token with the claim `name`, which is fetched when the token names its source and has no
    * value of its own. The token of the source must meet the requirements of the provider. @throws DistributedClaimError
    */
-  async fetch(claims: JsonObject, name: string, requirements: TokenRequirements): Promise<JsonObject> {
+  async fetch(claims: JsonObject, name: string, requirements: TokenRequirements, turns: Turns): Promise<JsonObject> {
     if (Object.hasOwn(claims, name)) return claims;
     const source = claimSources(claims).get(name);
     // An aggregated claim has no endpoint: its token is in the source.
@@ -57,7 +57,7 @@ export class DistributedClaims {
     if (this.#fetches >= maxFetches) throw new DistributedClaimError(`${maxFetches} claims are being fetched already`);
     this.#fetches++;
     try {
-      const fetched = await this.#claimsOf(source, name, requirements);
+      const fetched = await this.#claimsOf(source, name, requirements, turns);
       const value = Object.hasOwn(fetched, name) ? fetched[name] : undefined;
       if (value === undefined) {
         const answer = `jwt returned by distributed claim endpoint ${quote(source.endpoint)}`;
@@ -74,7 +74,12 @@ export class DistributedClaims {
   }
 
   /** The claims of the token with which the source answers, verified. */
-  async #claimsOf(source: ClaimSource, name: string, requirements: TokenRequirements): Promise<JsonObject> {
+  async #claimsOf(
+    source: ClaimSource,
+    name: string,
+    requirements: TokenRequirements,
+    turns: Turns,
+  ): Promise<JsonObject> {
     const token = await this.#tokenOf(source).catch((error: unknown) => {
       throw new DistributedClaimError(`while getting distributed claim ${quote(name)}: ${reasonOf(error)}`);
     });
@@ -87,7 +92,7 @@ export class DistributedClaims {
     const keys = await this.#keysOf(issuer).catch((error: unknown) => {
       throw new DistributedClaimError(`verifier for untrusted issuer ${quote(issuer)} failed: ${reasonOf(error)}`);
     });
-    await verifyIdToken(token, parsed, requirements, keys, this.#clock.now() / 1_000).catch((error: unknown) => {
+    await verifyIdToken(parsed, requirements, keys, this.#clock.now() / 1_000, turns).catch((error: unknown) => {
       if (!(error instanceof VerificationError)) throw error;
       throw new DistributedClaimError(`verify distributed claim token: ${error.message}`);
     });

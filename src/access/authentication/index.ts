@@ -6,8 +6,9 @@ export {
 } from './configuration-kind.ts';
 export { type ConfiguredProvider, configuredProviders } from './configured-providers.ts';
 export { DistributedClaims } from './distributed-claims.ts';
-export { openIdAuthenticator, signingAlgorithms } from './openid.ts';
+export { openIdAuthenticator } from './openid.ts';
 export { type GetDocument, ProviderKeys } from './provider-keys.ts';
+export { signingAlgorithms } from './signatures.ts';
 export {
   type TokenReviewVersion,
   tokenReviewVersions,

@@ -46,14 +46,16 @@ const provider: OpenIdProvider = {
 
 const server = ['https://server'];
 const authenticatorOf = (changes: Partial<UserMapping> = {}) =>
-  openIdAuthenticator({
-    provider: { ...provider, mapping: { ...mapping, ...changes } },
-    keys,
-    distributedClaims,
-    names: namesFor('k8s.io'),
-    clock,
-    audiences: server,
-  });
+  openIdAuthenticator([
+    {
+      provider: { ...provider, mapping: { ...mapping, ...changes } },
+      keys,
+      distributedClaims,
+      names: namesFor('k8s.io'),
+      clock,
+      audiences: server,
+    },
+  ]);
 
 const claims = { iss: issuer, aud: 'orch', sub: 'jane', exp: now + 60 };
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -206,36 +208,102 @@ describe('a token that stands for nobody', () => {
   });
 
   it('while the provider is not known', async () => {
-    const authenticate = openIdAuthenticator({
-      provider,
-      keys: { ready: false, known: [], fetch: () => Promise.resolve([]) },
-      distributedClaims,
-      names: namesFor('k8s.io'),
-      clock,
-      audiences: server,
-    });
+    const authenticate = openIdAuthenticator([
+      {
+        provider,
+        keys: { ready: false, known: [], fetch: () => Promise.resolve([]) },
+        distributedClaims,
+        names: namesFor('k8s.io'),
+        clock,
+        audiences: server,
+      },
+    ]);
     await expect(authenticate(await sign(), server)).rejects.toThrow('oidc: authenticator not initialized');
   });
 
   it('without trying each key a second time when the provider has no others', async () => {
     let tried = 0;
-    const forAlgorithm = async () => {
+    const forAlgorithm = () => {
       tried++;
       return undefined;
     };
     const known = Array.from({ length: 100 }, () => ({ id: '', forAlgorithm }));
-    const authenticate = openIdAuthenticator({
-      provider,
-      keys: { ready: true, known, fetch: async () => known },
-      distributedClaims,
-      names: namesFor('k8s.io'),
-      clock,
-      audiences: server,
-    });
+    const authenticate = openIdAuthenticator([
+      {
+        provider,
+        keys: { ready: true, known, fetch: async () => known },
+        distributedClaims,
+        names: namesFor('k8s.io'),
+        clock,
+        audiences: server,
+      },
+    ]);
     await expect(authenticate(await sign(claims, { header: { kid: '' } }), server)).rejects.toThrow(
       'failed to verify id token signature',
     );
     expect(tried).toBe(100);
+  });
+
+  it.each([
+    [10, true],
+    [11, false],
+  ])('when it names no key and only the key in place %i of its algorithm has signed it: %s', async (place, isFound) => {
+    const signer = await exportJWK(pairs.one.publicKey);
+    const other = await exportJWK(pairs.other.publicKey);
+    const curve = await exportJWK(pairs.curve.publicKey);
+    const published: object[] = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? curve : other));
+    published[2 * place - 1] = signer;
+    const documents: { readonly [url: string]: object } = {
+      [`${issuer}/.well-known/openid-configuration`]: { issuer, jwks_uri: `${issuer}/keys` },
+      [`${issuer}/keys`]: { keys: published },
+    };
+    const getAll: GetDocument = async (url) => ({
+      status: 200,
+      statusText: 'OK',
+      text: JSON.stringify(documents[url]),
+    });
+    const all = new ProviderKeys({ issuer, get: getAll, clock, failed: () => {} });
+    await all.discovered;
+    const options = { provider, keys: all, distributedClaims, names: namesFor('k8s.io'), clock, audiences: server };
+    const found = openIdAuthenticator([options])(await sign(claims, { header: { kid: '' } }), server);
+    if (isFound) expect(await found).toMatchObject({ user: { name: 'oidc:jane' } });
+    else await expect(found).rejects.toThrow('failed to verify id token signature');
+  });
+
+  it('without verifying the signatures of many tokens in one turn of the event loop', async () => {
+    const jwk = await exportJWK(pairs.curve.publicKey);
+    const documents: { readonly [url: string]: object } = {
+      [`${issuer}/.well-known/openid-configuration`]: { issuer, jwks_uri: `${issuer}/keys` },
+      [`${issuer}/keys`]: { keys: Array.from({ length: 10 }, () => jwk) },
+    };
+    const getAll: GetDocument = async (url) => ({
+      status: 200,
+      statusText: 'OK',
+      text: JSON.stringify(documents[url]),
+    });
+    const all = new ProviderKeys({ issuer, get: getAll, clock, failed: () => {} });
+    await all.discovered;
+    await all.fetch();
+    const curves = { ...provider, algorithms: ['ES256'] };
+    const options = {
+      provider: curves,
+      keys: all,
+      distributedClaims,
+      names: namesFor('k8s.io'),
+      clock,
+      audiences: server,
+    };
+    const authenticate = openIdAuthenticator([options]);
+    const header = base64({ alg: 'ES256' });
+    let refused = 0;
+    const tokens = Array.from({ length: 300 }, async (_, i) => {
+      const forged = `${header}.${base64({ ...claims, jti: `${i}` })}.${Buffer.alloc(64, 1).toString('base64url')}`;
+      await expect(authenticate(forged, server, 'address')).rejects.toThrow('failed to verify id token signature');
+      refused++;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(refused).toBeLessThan(300);
+    await Promise.all(tokens);
   });
 
   it('for other audiences than those of the server', async () => {

@@ -1,16 +1,23 @@
-import { forServer, parseToken, type TokenAuthenticator } from '../../auth/index.ts';
-import { type Clock, inTurns, type JsonObject, type Names, scheduler, type User } from '../../meta/index.ts';
+import {
+  type Authenticated,
+  forServer,
+  type ParsedToken,
+  parseToken,
+  type TokenAuthenticator,
+} from '../../auth/index.ts';
+import {
+  type Clock,
+  inTurns,
+  type JsonObject,
+  type Names,
+  scheduler,
+  type Turns,
+  type User,
+} from '../../meta/index.ts';
 import { DistributedClaimError, type DistributedClaims } from './distributed-claims.ts';
 import { type TokenRequirements, VerificationError, verifyIdToken } from './id-token.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import { refused, type UserMapping, userInSteps } from './user-mapping.ts';
-
-/** The algorithms that may sign a token (RFC 7518). */
-export const signingAlgorithms: readonly string[] = [
-  ...['ES256', 'ES384', 'ES512'],
-  ...['PS256', 'PS384', 'PS512'],
-  ...['RS256', 'RS384', 'RS512'],
-];
 
 /** What the tokens of an identity provider must be, and who they stand for. */
 export interface OpenIdProvider extends TokenRequirements {
@@ -30,30 +37,34 @@ export interface OpenIdOptions {
 }
 
 /**
- * Authenticates the ID tokens of an identity provider (OpenID Connect Core 1.0). Has no opinion on tokens of other issuers;
- * throws a 401 StatusError whose message says what is wrong with one of its own.
+ * Authenticates the ID tokens of identity providers (OpenID Connect Core 1.0), each of which has its own issuer. Has no
+ * opinion on tokens of other issuers; throws a 401 StatusError whose message says what is wrong with one of theirs.
  */
-export function openIdAuthenticator({
-  provider,
-  keys,
-  distributedClaims,
-  names,
-  clock,
-  audiences,
-}: OpenIdOptions): TokenAuthenticator {
-  return (token, requested) => {
-    const parsed = parseToken(token);
-    if (parsed === undefined || parsed.claims['iss'] !== provider.issuer) return undefined;
-    const authenticate = async () => {
-      if (!keys.ready) throw refused('authenticator not initialized');
-      await verifyIdToken(token, parsed, provider, keys, clock.now() / 1_000).catch((error: unknown) => {
-        throw error instanceof VerificationError ? refused(`verify token: ${error.message}`) : error;
-      });
-      const groupClaims = await groupClaimsOf(parsed.claims, provider, distributedClaims);
-      return forServer(await userOf(parsed.claims, groupClaims, provider, names), requested, audiences);
-    };
-    return authenticate();
+export function openIdAuthenticator(providers: readonly OpenIdOptions[]): TokenAuthenticator {
+  const byIssuer = new Map<unknown, OpenIdOptions>(providers.map((options) => [options.provider.issuer, options]));
+  return (token, requested, owner) => {
+    // Read once, however many providers there are: nobody knows yet who has sent it.
+    const parsed = byIssuer.size === 0 ? undefined : parseToken(token);
+    const options = parsed && byIssuer.get(parsed.claims['iss']);
+    return (
+      parsed && options && authenticate(parsed, requested, scheduler.turns(owner ?? options.provider.issuer), options)
+    );
   };
+}
+
+/** @throws StatusError 401 */
+async function authenticate(
+  parsed: ParsedToken,
+  requested: readonly string[],
+  turns: Turns,
+  { provider, keys, distributedClaims, names, clock, audiences }: OpenIdOptions,
+): Promise<Authenticated | undefined> {
+  if (!keys.ready) throw refused('authenticator not initialized');
+  await verifyIdToken(parsed, provider, keys, clock.now() / 1_000, turns).catch((error: unknown) => {
+    throw error instanceof VerificationError ? refused(`verify token: ${error.message}`) : error;
+  });
+  const groupClaims = await groupClaimsOf(parsed.claims, provider, distributedClaims, turns);
+  return forServer(await userOf(parsed.claims, groupClaims, turns, provider, names), requested, audiences);
 }
 
 /** The claims with that of the groups, which is fetched when the token only names its source. */
@@ -61,11 +72,12 @@ async function groupClaimsOf(
   claims: JsonObject,
   provider: OpenIdProvider,
   distributedClaims: OpenIdOptions['distributedClaims'],
+  turns: Turns,
 ): Promise<JsonObject> {
   const { groups } = provider.mapping;
   if (groups === undefined || !('claim' in groups)) return claims;
   try {
-    return await distributedClaims.fetch(claims, groups.claim, provider);
+    return await distributedClaims.fetch(claims, groups.claim, provider, turns);
   } catch (error) {
     if (!(error instanceof DistributedClaimError)) throw error;
     throw refused(`could not expand distributed claims: ${error.message}`);
@@ -76,10 +88,11 @@ async function groupClaimsOf(
 function userOf(
   claims: JsonObject,
   groupClaims: JsonObject,
-  { issuer, mapping }: OpenIdProvider,
+  turns: Turns,
+  { mapping }: OpenIdProvider,
   names: Names,
 ): User | Promise<User> {
   const steps = userInSteps(claims, mapping, names, groupClaims);
   const { done, value } = steps.next();
-  return done === true ? value : inTurns(steps, scheduler.turns(issuer));
+  return done === true ? value : inTurns(steps, turns);
 }

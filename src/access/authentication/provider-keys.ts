@@ -1,5 +1,6 @@
-import type { importJWK as ImportKey, JWK } from 'jose';
+import type { KeyObject } from 'node:crypto';
 import { type Clock, isJsonObject, type JsonObject, quote, readJsonText } from '../../meta/index.ts';
+import { isKeyOf, publicKeyOf } from './signatures.ts';
 
 /** A response of an identity provider. */
 export interface ProviderResponse {
@@ -25,14 +26,12 @@ export interface ProviderKeysOptions {
   readonly failed: (why: string) => void;
 }
 
-type CryptoKey = Exclude<Awaited<ReturnType<typeof ImportKey>>, Uint8Array>;
-
 /** A public key of a provider. */
 export interface ProviderKey {
   /** Empty: it has none. */
   readonly id: string;
   /** The key for an algorithm; undefined when it is not one for it. */
-  readonly forAlgorithm: (algorithm: string) => Promise<CryptoKey | undefined>;
+  readonly forAlgorithm: (algorithm: string) => KeyObject | undefined;
 }
 
 /** How long after a failure the provider is discovered again (ms). */
@@ -150,31 +149,22 @@ function objectIn(text: string): JsonObject {
   throw new Error('oidc: failed to decode: invalid character that begins no JSON object');
 }
 
-/** Only asymmetric keys, and none that is meant for encryption. */
-const isForSignatures = ({ kty, use = 'sig' }: JsonObject): boolean => (kty === 'RSA' || kty === 'EC') && use === 'sig';
+/** Only asymmetric keys, and none that is meant for anything else. */
+function isForSignatures({ kty, use = 'sig', key_ops: operations = ['verify'] }: JsonObject): boolean {
+  if (kty !== 'RSA' && kty !== 'EC') return false;
+  return use === 'sig' && Array.isArray(operations) && operations.includes('verify');
+}
 
 function providerKey(key: JsonObject): ProviderKey {
   const { kid, alg: only } = key;
-  const imported = new Map<string, Promise<CryptoKey | undefined>>();
-  const importFor = async (algorithm: string): Promise<CryptoKey | undefined> => {
-    try {
-      const { importJWK } = await import('jose');
-      const found = await importJWK(key as JWK, algorithm);
-      return found instanceof Uint8Array ? undefined : found;
-    } catch {
-      return undefined;
-    }
-  };
+  // Read when it is first needed, once. Null: it must not verify tokens.
+  let read: KeyObject | null | undefined;
   return {
     id: typeof kid === 'string' ? kid : '',
-    forAlgorithm: async (algorithm) => {
+    forAlgorithm: (algorithm) => {
       if (only !== undefined && only !== algorithm) return undefined;
-      let found = imported.get(algorithm);
-      if (found === undefined) {
-        found = importFor(algorithm);
-        imported.set(algorithm, found);
-      }
-      return found;
+      if (read === undefined) read = publicKeyOf(key) ?? null;
+      return read !== null && isKeyOf(algorithm, read) ? read : undefined;
     },
   };
 }

@@ -12,7 +12,7 @@ const extraSpace = 'the provided Authorization header contains extra space befor
  * other schemes. An invalid token is a 401 that does not say why.
  */
 export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
-  return ({ authorization, warn, annotate }) => {
+  return ({ authorization, owner, warn, annotate }) => {
     if (authorization === undefined) return undefined;
     const [scheme = '', token = '', rest] = authorization.trim().split(' ', 3);
     if (scheme.toLowerCase() !== 'bearer') return undefined;
@@ -26,7 +26,7 @@ export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences:
       annotateWith(found, annotate);
       return found.user;
     };
-    const found = authenticate(token, audiences);
+    const found = authenticate(token, audiences, owner);
     return found instanceof Promise ? found.then(accept, refuse) : accept(found);
   };
 }
@@ -47,11 +47,11 @@ function refuse(error: unknown): never {
  * when none has an opinion. @throws StatusError 401 with the messages of all that refuse it
  */
 export function unionTokenAuthenticator(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
-  return async (token, audiences) => {
+  return async (token, audiences, owner) => {
     const problems = new Set<string>();
     for (const authenticate of authenticators) {
       try {
-        const found = await authenticate(token, audiences);
+        const found = await authenticate(token, audiences, owner);
         if (found === undefined) continue;
         return { ...found, user: { ...found.user, groups: withAuthenticated(found.user.groups) } };
       } catch (error) {

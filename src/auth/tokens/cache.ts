@@ -89,11 +89,11 @@ export function cachedAuthenticator(
   // Apart, so that anybody's tokens do not displace those that are in use.
   const unknown = new Expiring<undefined>(clock, lifetimes.unknown);
   const pending = new Map<string, Promise<Authenticated | undefined>>();
-  const lookUp = async (key: string, token: string, audiences: readonly string[]) => {
+  const lookUp = async (key: string, token: string, audiences: readonly string[], owner: string | undefined) => {
     counts.inFlight++;
     let fetched = false;
     try {
-      const found = await authenticate(token, audiences);
+      const found = await authenticate(token, audiences, owner);
       fetched = true;
       if (found === undefined) unknown.set(key, found);
       else if (isShort(found)) valid.set(key, found);
@@ -105,7 +105,7 @@ export function cachedAuthenticator(
       else counts.failed++;
     }
   };
-  return (token, audiences) => {
+  return (token, audiences, owner) => {
     const key = keyOf(token, audiences);
     const known = valid.get(key) ?? unknown.get(key);
     if (known !== undefined) {
@@ -115,7 +115,7 @@ export function cachedAuthenticator(
     counts.misses++;
     let found = pending.get(key);
     if (found === undefined) {
-      found = lookUp(key, token, audiences);
+      found = lookUp(key, token, audiences, owner);
       pending.set(key, found);
     }
     counts.blocked++;

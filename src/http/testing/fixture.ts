@@ -119,6 +119,8 @@ export interface FixtureOptions {
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
+  /** Recognises tokens that the usual rules do not. */
+  readonly authenticateToken?: TokenAuthenticator;
   /** Allows what the usual rules do not. */
   readonly authorize?: Authorizer;
   readonly policy?: Policy;
@@ -153,14 +155,18 @@ const authenticateToken: TokenAuthenticator = (token, wanted) =>
         annotations: { 'authentication.k8s.io/stale-token': 'old' },
       }
     : staticTokens(token, wanted);
-const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymousAuthenticator());
-
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
 export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = options.store ?? openMemoryStore({ clock });
   const roles = new RbacIndex();
+  const authenticate = unionAuthenticator(
+    [authenticateToken, options.authenticateToken]
+      .flatMap((one) => one ?? [])
+      .map((one) => bearerAuthenticator(one, audiences)),
+    anonymousAuthenticator(),
+  );
   const authorize = unionAuthorizer([
     mastersAuthorizer,
     rbacAuthorizer(roles, names),

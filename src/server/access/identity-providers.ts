@@ -28,10 +28,10 @@ export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anony
   /** The providers of the current configuration, with what is discovered of them so far. */
   readonly providers: () => readonly DiscoveredProvider[];
   /**
-   * Wraps the authenticators of the providers. `make` is called again when the configuration changes, so that caches end
+   * Wraps the authenticator of the providers. `make` is called again when the configuration changes, so that caches end
    * with the configuration.
    */
-  readonly within: (make: (authenticators: readonly TokenAuthenticator[]) => TokenAuthenticator) => TokenAuthenticator;
+  readonly within: (make: (providers: TokenAuthenticator) => TokenAuthenticator) => TokenAuthenticator;
   /** Aborts requests to providers and stops following the file. */
   readonly close: () => Promise<void>;
 }
@@ -70,11 +70,11 @@ export async function openProviders(
   const path = settings.authenticationConfig;
   if (path === undefined) {
     const { providers, anonymous } = await configuredByFlags(settings, rules);
-    const authenticators = connections.use(connections.open(providers));
+    const authenticator = connections.use(connections.open(providers));
     return {
       anonymous,
       providers: () => connections.discovered(providers),
-      within: (make) => make(authenticators),
+      within: (make) => make(authenticator),
       close: async () => connections.close(),
     };
   }
@@ -104,7 +104,7 @@ async function openFromFile(
   const configured = configuredByText(path, text, rules, anonymousAuth);
   const { anonymous } = configured;
   let { providers } = configured;
-  let authenticators = connections.use(connections.open(providers));
+  let authenticator = connections.use(connections.open(providers));
   const closing = new AbortController();
   const use = async (changed: string) => {
     const next = configuredByText(path, changed, rules, anonymousAuth);
@@ -117,7 +117,7 @@ async function openFromFile(
       for (const { connection, isNew } of opened) if (isNew) connection.close();
       throw new StartError('--authentication-config: a new identity provider was not discovered within a minute');
     }
-    authenticators = connections.use(opened);
+    authenticator = connections.use(opened);
     providers = next.providers;
   };
   const what = 'authentication configuration';
@@ -126,14 +126,14 @@ async function openFromFile(
     anonymous,
     providers: () => connections.discovered(providers),
     within(make) {
-      let current = authenticators;
+      let current = authenticator;
       let authenticate = make(current);
-      return (token, audiences) => {
-        if (current !== authenticators) {
-          current = authenticators;
+      return (token, audiences, owner) => {
+        if (current !== authenticator) {
+          current = authenticator;
           authenticate = make(current);
         }
-        return authenticate(token, audiences);
+        return authenticate(token, audiences, owner);
       };
     },
     close: async () => {
@@ -213,20 +213,19 @@ class Connections {
     });
   }
 
-  /** Replaces the connections in use. Returns the authenticators of their providers. */
-  use(opened: readonly Opened[]): TokenAuthenticator[] {
+  /** Replaces the connections in use. Returns the authenticator of their providers. */
+  use(opened: readonly Opened[]): TokenAuthenticator {
     const before = this.#used;
     this.#used = new Map(opened.map(({ id, connection }) => [id, connection]));
     for (const [id, connection] of before) if (!this.#used.has(id)) this.#retire(connection);
-    return opened.map(({ provider, connection: { keys, distributedClaims } }) =>
-      openIdAuthenticator({
+    const shared = { names: this.#names, clock: this.#clock, audiences: this.#audiences };
+    return openIdAuthenticator(
+      opened.map(({ provider, connection: { keys, distributedClaims } }) => ({
         provider,
         keys,
         distributedClaims,
-        names: this.#names,
-        clock: this.#clock,
-        audiences: this.#audiences,
-      }),
+        ...shared,
+      })),
     );
   }
 

@@ -94,15 +94,15 @@ export async function openTokens(
   const after = webhook === undefined ? [] : [webhook];
   // Static tokens need no cache.
   const authenticateStatic = staticTokenAuthenticator(staticTokens, audiences);
-  const authenticateOther = providers.within((authenticators) => {
-    const all = unionTokenAuthenticator([serviceAccounts, ...bootstrap, ...authenticators, ...after]);
+  const authenticateOther = providers.within((ofProviders) => {
+    const all = unionTokenAuthenticator([serviceAccounts, ...bootstrap, ofProviders, ...after]);
     return cachedAuthenticator(all, clock, tokenCounts.cache);
   });
   const keysUri = () =>
     settings.serviceAccountJwksUri ?? `https://${address() || new URL(issuer).host}${openIdKeysPath}`;
   return {
-    authenticateToken: (token, requestedAudiences) =>
-      authenticateStatic(token, requestedAudiences) ?? authenticateOther(token, requestedAudiences),
+    authenticateToken: (token, requestedAudiences, owner) =>
+      authenticateStatic(token, requestedAudiences) ?? authenticateOther(token, requestedAudiences, owner),
     audiences,
     requestToken: tokenRequestHandler({
       ...shared,

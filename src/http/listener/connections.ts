@@ -4,6 +4,7 @@ import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:t
 import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
 import type { Peer } from '../types.ts';
 import type { Arrivals } from './arrivals.ts';
+import { Bursts } from './bursts.ts';
 import { InputLimits } from './input-limits.ts';
 import type { LoopTurns } from './loop-turns.ts';
 import type { NodeRequest } from './node-request.ts';
@@ -20,6 +21,8 @@ export interface Connection {
   readonly requests: readonly NodeRequest[];
   begin(request: NodeRequest): void;
   end(request: NodeRequest): void;
+  /** Must be called once it has closed and all its requests have ended. */
+  closed(): void;
   /** Counts a piece of a body. */
   received(bytes: number): void;
   /** Counts a stream that was reset; `began` is monotonic. */
@@ -64,6 +67,7 @@ export interface ConnectionsOptions {
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock } = options;
   const rounds = new Rounds(clock);
+  const bursts = new Bursts(options.loop);
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -79,13 +83,14 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, { ...options, rounds });
+      const connection = createConnection(socket, session, { ...options, rounds, bursts });
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
         open.delete(key);
         // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
         for (const request of [...connection.requests]) connection.end(request);
+        connection.closed();
         if (open.size === 0) whenEmpty?.();
       });
       // Its handshake ended after `close`. `busy` has not counted it: it must not bring requests.
@@ -108,10 +113,16 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
+/** What the connections of a listener share. */
+interface CommonOptions extends ConnectionsOptions {
+  readonly rounds: Rounds;
+  readonly bursts: Bursts;
+}
+
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, arrivals, exceeded, rounds, keepAliveMs }: ConnectionsOptions & { readonly rounds: Rounds },
+  { clock, loop, arrivals, exceeded, rounds, bursts, keepAliveMs }: CommonOptions,
 ): Connection {
   // Not a set: V8 reallocates one that loses its only member, which would be at each request.
   const requests: NodeRequest[] = [];
@@ -124,12 +135,19 @@ function createConnection(
   const reading = readingOf(socket);
   const peer = peerOf(socket);
   let user = peer.address;
+  bursts.add(user, reading);
+  const isOf = (next: string) => {
+    if (next === user) return;
+    bursts.delete(user, reading);
+    user = next;
+    bursts.add(user, reading);
+  };
   const end = (request: NodeRequest) => {
     const place = requests.indexOf(request);
     if (place < 0) return;
     requests.splice(place, 1);
     if (requests.length < mostPipelined) reading.release();
-    user = request.user ?? user;
+    isOf(request.user ?? user);
     request.end();
     if (finishing) ends.finish(false);
     // A connection that has ended has nothing more to read.
@@ -156,9 +174,11 @@ function createConnection(
     begin(request) {
       requests.push(request);
       input.request();
+      bursts.arrived(user, reading);
       if (session === undefined && requests.length >= mostPipelined) reading.hold();
     },
     end,
+    closed: () => bursts.delete(user, reading),
     received: (bytes) => input.piece(bytes),
     reset: (began) => input.reset(began),
     allowPause: ends.allowPause,

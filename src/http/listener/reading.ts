@@ -12,6 +12,9 @@ interface Handle {
 export interface Reading {
   /** Reads no more until the next turn of the event loop. */
   pause(): void;
+  /** Reads no more until it is woken. */
+  rest(): void;
+  wake(): void;
   /** Reads no more until it is released. */
   hold(): void;
   release(): void;
@@ -22,15 +25,24 @@ export interface Reading {
 export function readingOf(socket: Socket): Reading {
   let stopped = false;
   let held = false;
+  let resting = false;
   const handle = () => (socket as unknown as { readonly _handle: Handle | null })._handle;
   const start = () => {
     const found = handle();
-    if (!stopped && !held && found?.reading === true) found.readStart();
+    if (!stopped && !held && !resting && found?.reading === true) found.readStart();
   };
   return {
     pause() {
       handle()?.readStop();
       setImmediate(start);
+    },
+    rest() {
+      resting = true;
+      handle()?.readStop();
+    },
+    wake() {
+      resting = false;
+      start();
     },
     hold() {
       held = true;

@@ -71,7 +71,10 @@ export function createHandler(options: HandlerOptions): Handler {
     const { audit, call, stages } = exchange;
     const isWhole = response.tunnel === undefined && !isStreamed(response.body);
     const recording = audit?.responded(response.status, isWhole);
-    if (recording !== undefined) await recording;
+    if (recording !== undefined) {
+      const { user, request: sent } = exchange;
+      await inTurnAfter(recording, () => scheduler.turns(user?.name ?? sent.peer.address));
+    }
     call?.reservation.seats?.release();
     // What is left to be made of a response goes behind the requests that have seats.
     if (!isWhole) call?.turns.goBehind?.();
@@ -127,7 +130,7 @@ function createService(serving: Serving): Serve {
     // Audit.
     const audit = auditor?.begin(request, attributes, id, started, annotations);
     exchange.audit = audit;
-    if (audit?.received !== undefined) await audit.received;
+    if (audit?.received !== undefined) await inTurnAfter(audit.received, () => turns);
     // Impersonate.
     if (hasImpersonation(request.headers)) {
       stages.enter(Stage.impersonation);

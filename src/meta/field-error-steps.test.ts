@@ -45,6 +45,35 @@ describe('the errors of the items of a list', () => {
     expect(stepsOf(few).steps).toBeGreaterThan(2_000);
   });
 
+  it('are found in steps in many short lists within short ones, in the order of their places', () => {
+    let checked = 0;
+    const some = many.slice(0, 100);
+    const work = allErrors(() =>
+      errorsOfEach(some, (i) =>
+        errorsOfEach(some, (j) => {
+          checked++;
+          return j === 50 ? [fieldError.required(`list[${i}][${j}]`)] : [];
+        }),
+      ),
+    );
+    const perStep: number[] = [];
+    for (let step = work.next(), before = 0; ; step = work.next(), before = checked) {
+      perStep.push(checked - before);
+      if (step.done !== true) continue;
+      expect(fields(step.value)).toEqual(some.map((i) => `list[${i}][50]`));
+      break;
+    }
+    expect(checked).toBe(10_000);
+    expect(Math.max(...perStep)).toBeLessThanOrEqual(600);
+  });
+
+  it('leave others alone that are found between two steps', () => {
+    const some = many.slice(0, 100);
+    const work = allErrors(() => errorsOfEach(many, () => errorsOfEach(some, odd)));
+    work.next();
+    expect(errorsOfEach(some, () => errorsOfEach(some, odd))).toHaveLength(5_000);
+  });
+
   it('stop at the limit of a validation', () => {
     let checked = 0;
     const { errors } = stepsOf(() =>

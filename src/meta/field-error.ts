@@ -34,6 +34,9 @@ interface ErrorCollection {
   text: number;
 }
 
+/** How many items of all lists may still be checked in this step; undefined outside of a validation in steps. */
+let room: number | undefined;
+
 /** Stops a validation that has found {@link maxErrors} errors or {@link maxErrorText} characters of them. */
 class ErrorLimitError extends Error {}
 
@@ -42,9 +45,13 @@ class ErrorLimitError extends Error {}
  * far, so that no rule needs a limit of its own.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
+  return fieldErrorsWithin(validation, undefined);
+}
+
+function fieldErrorsWithin(validation: () => readonly FieldError[], items: number | undefined): readonly FieldError[] {
   const collection: ErrorCollection = { errors: [], text: 0 };
   try {
-    return runWithin(collection, validation);
+    return runWithin(collection, validation, items);
   } catch (thrown) {
     if (thrown instanceof ErrorLimitError) return collection.errors;
     throw thrown;
@@ -56,7 +63,7 @@ export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): S
   const collection: ErrorCollection = { errors: [], text: 0 };
   try {
     for (;;) {
-      const step = runWithin(collection, () => validation.next());
+      const step = runWithin(collection, () => validation.next(), itemsInStep);
       if (step.done === true) return step.value;
       yield;
     }
@@ -66,13 +73,16 @@ export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): S
   }
 }
 
-function runWithin<T>(collection: ErrorCollection, run: () => T): T {
+function runWithin<T>(collection: ErrorCollection, run: () => T, items: number | undefined): T {
   const outer = current;
+  const outerRoom = room;
   current = collection;
+  room = items;
   try {
     return run();
   } finally {
     current = outer;
+    room = outerRoom;
   }
 }
 
@@ -151,8 +161,9 @@ function jsonText(value: Json, room: number, levels: number): string {
 
 // Errors of checks that run later, in steps
 
-/** Lists up to this length are checked immediately. */
+/** Lists up to this length are checked immediately, and so many items of all lists together. */
 const itemsAtOnce = 100;
+const itemsInStep = 500;
 
 /** A placeholder for errors of checks that run later, in steps. */
 class LaterErrors implements FieldError {
@@ -167,15 +178,16 @@ class LaterErrors implements FieldError {
 }
 
 /**
- * Returns the errors of all items in order. A long list is checked later, in steps: the result is then a placeholder that
+ * Returns the errors of all items in order. A long list, and one within many others, is checked later, in steps: the result is then a placeholder that
  * the validation returns in place of the errors. Callers must neither read nor count placeholders.
  */
 export function errorsOfEach<T>(
   items: readonly T[],
   check: (item: T, index: number) => readonly FieldError[],
 ): FieldError[] {
-  if (items.length <= itemsAtOnce) return items.flatMap(check);
-  return [laterErrors(items, check)];
+  if (items.length > itemsAtOnce || (room !== undefined && items.length > room)) return [laterErrors(items, check)];
+  if (room !== undefined) room -= items.length;
+  return items.flatMap(check);
 }
 
 const laterErrors = <T>(items: readonly T[], check: (item: T, index: number) => readonly FieldError[]) =>
@@ -194,9 +206,9 @@ export const errorsAfter = (first: readonly FieldError[], check: () => readonly 
 export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
   errors.flatMap((error) => (error instanceof LaterErrors ? [...error.find()].flatMap(errorsNow) : [error]));
 
-/** Returns all errors of a validation and its pending checks, at most {@link itemsAtOnce} items in a step. */
+/** Returns all errors of a validation and its pending checks, at most {@link itemsInStep} items in a step, and the first ones of a list. */
 export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
-  const errors = fieldErrors(validation);
+  const errors = fieldErrorsWithin(validation, itemsInStep);
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;
   yield;
   const allFound = yield* fieldErrorsInSteps(runChecks(errors));
@@ -218,7 +230,7 @@ function* collectErrors(errors: readonly FieldError[], found: FieldError[], chec
     yield;
     for (const more of error.find()) {
       if (more.length > 0) yield* collectErrors(more, found, checked);
-      if (++checked.items % itemsAtOnce === 0) yield;
+      if (++checked.items % itemsAtOnce === 0 || room === 0) yield;
     }
   }
 }

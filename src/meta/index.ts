@@ -191,6 +191,7 @@ export {
 } from './validate-names.ts';
 export { valueText } from './value-text.ts';
 export { VirtualClock } from './virtual-clock.ts';
+export { warned, warningsOf } from './warned.ts';
 export {
   closeCodes,
   FrameError,

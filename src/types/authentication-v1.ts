@@ -1,12 +1,12 @@
 /** The types of authentication/v1. */
-import { bool, field, type Infer, int64, list, map, string, struct, time } from '../schema/index.ts';
+import { bool, field, type Infer, int64, list, map, shortList, string, struct, time } from '../schema/index.ts';
 import { ObjectMeta, typeMeta } from './meta-v1.ts';
 
 // TokenReview
 
 export const TokenReviewSpec = struct('authentication/v1.TokenReviewSpec', {
   token: field(1, string),
-  audiences: field(2, list(string), { listType: 'atomic' }),
+  audiences: field(2, shortList(string), { listType: 'atomic' }),
 });
 export type TokenReviewSpec = Infer<typeof TokenReviewSpec>;
 
@@ -44,7 +44,7 @@ export const BoundObjectReference = struct('authentication/v1.BoundObjectReferen
 });
 
 export const TokenRequestSpec = struct('authentication/v1.TokenRequestSpec', {
-  audiences: field(1, list(string), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
+  audiences: field(1, shortList(string), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
   expirationSeconds: field(4, int64, { always: true, nullable: true }),
   boundObjectRef: field(3, BoundObjectReference, { always: true, nullable: true }),
 });

@@ -14,6 +14,7 @@ import {
   validateMutableFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
+  warningsOf,
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { MetadataChecks } from '../resource/definition.ts';
@@ -83,12 +84,13 @@ export function addWarnings({ request, candidate: { object }, old }: Attempt): u
   const { target, context, options } = request;
   const strategy = strategyOf(target);
   const partial = partialWriteOf(target);
-  const warnings =
+  const warnings = warningsOf(() =>
     partial === undefined
       ? strategy.warnings?.(object, old, context)
       : partial.type === 'status'
         ? strategy.statusWarnings?.(object, context)
-        : undefined;
+        : undefined,
+  );
   for (const text of warnings ?? []) options.warn(text);
 }
 

@@ -1,4 +1,11 @@
-import { dns1123Label, errorsNow, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
+import {
+  dns1123Label,
+  errorsNow,
+  type FieldError,
+  fieldError,
+  validateSelectorObject,
+  warned,
+} from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import {
@@ -62,7 +69,7 @@ export const statefulSets = resource({
     },
     warnings: (set, old, { names }) => [
       ...workloadWarnings(set, old, names),
-      ...(set.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) => {
+      ...warned(set.spec?.volumeClaimTemplates).flatMap(({ spec }, i) => {
         // The reference server uses another field path for warnings on update.
         const path = `spec.volumeClaimTemplates[${i}]${old === undefined ? '' : '.Spec'}.resources`;
         return (['requests', 'limits'] as const).flatMap((kind) =>

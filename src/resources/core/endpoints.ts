@@ -6,6 +6,7 @@ import {
   type Names,
   type ObjectMeta,
   qualifiedName,
+  warned,
 } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../../types/core-v1.ts';
@@ -32,7 +33,9 @@ export const endpoints = resource({
     validateUpdate: ({ subsets }, old) =>
       same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
     warnings: ({ metadata, subsets = [] }, _, { names }) =>
-      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => subsetWarnings(subset, `subsets[${i}]`, names)),
+      isManaged(metadata, names)
+        ? []
+        : warned(subsets).flatMap((subset, i) => subsetWarnings(subset, `subsets[${i}]`, names)),
   },
 });
 
@@ -43,7 +46,7 @@ const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>
 function subsetWarnings(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
   const { addresses, notReadyAddresses } = subset;
   return Object.entries({ addresses, notReadyAddresses }).flatMap(([field, list]) =>
-    (list ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`${path}.${field}[${i}].ip`, ip, names)),
+    warned(list).flatMap(({ ip = '' }, i) => addressWarnings(`${path}.${field}[${i}].ip`, ip, names)),
   );
 }
 

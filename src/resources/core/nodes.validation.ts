@@ -10,6 +10,7 @@ import {
   labelValue,
   type Names,
   qualifiedName,
+  warned,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '../../types/core-v1.ts';
@@ -39,7 +40,7 @@ export const nodeWarnings = ({ configSource, externalID, podCIDRs }: NodeSpec, {
         `spec.externalID: this field is deprecated, and is unused by ${product.charAt(0).toUpperCase()}${product.slice(1)}`,
       ]
     : []),
-  ...(podCIDRs ?? []).flatMap((range, i) => {
+  ...warned(podCIDRs).flatMap((range, i) => {
     const path = `spec.podCIDRs[${i}]`;
     return validateCidr(path, range).length > 0 ? [] : cidrWarnings(path, range);
   }),

@@ -1,5 +1,5 @@
 /** The warnings for persistent volumes and claims. */
-import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { getKey, type Names, type ObjectMeta, warned } from '../../meta/index.ts';
 import { classAnnotation } from '../../rules/index.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../types/core-v1.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
@@ -30,7 +30,7 @@ export const persistentVolumeWarnings = (metadata: ObjectMeta, spec: PersistentV
   ...classAnnotationWarnings(metadata, names),
   ...mountOptionsWarnings(metadata, names),
   ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [`spec.persistentVolumeReclaimPolicy: ${RECYCLE}`] : []),
-  ...(spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, i) =>
+  ...warned(spec.nodeAffinity?.required?.nodeSelectorTerms).flatMap((term, i) =>
     nodeSelectorTermWarnings(term, false, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`, names),
   ),
   ...deprecatedSources

@@ -7,6 +7,7 @@ import {
   ipAddress,
   type Names,
   qualifiedName,
+  warned,
 } from '../../meta/index.ts';
 import { isSidecar } from '../../rules/index.ts';
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
@@ -193,7 +194,7 @@ function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): Fi
 /** Warnings for pod and host IPs that are not in canonical form. */
 export const podStatusWarnings = ({ podIPs, hostIPs }: PodStatus, names: Names): string[] =>
   Object.entries({ podIPs, hostIPs }).flatMap(([field, list]) =>
-    (list ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`status.${field}[${i}].ip`, ip, names)),
+    warned(list).flatMap(({ ip = '' }, i) => addressWarnings(`status.${field}[${i}].ip`, ip, names)),
   );
 
 type Addresses = readonly { ip?: string }[] | undefined;

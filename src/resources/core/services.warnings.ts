@@ -1,10 +1,10 @@
 /** Warnings for services. */
 
-import type { Names } from '../../meta/index.ts';
+import { type Names, warned } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Service, ServiceSpec } from '../../types/core-v1.ts';
 import { addressWarnings, cidrWarnings } from '../shared/addresses.ts';
-import { warned } from '../shared/field-rules.ts';
+
 import { hasClusterIp, isHeadless } from './services.defaults.ts';
 
 /** The deprecated topology annotation and its replacement. */

@@ -1,4 +1,4 @@
-import type { Names, ObjectMeta } from '../../meta/index.ts';
+import { type Names, type ObjectMeta, warned } from '../../meta/index.ts';
 import { type Endpoint, EndpointSlice } from '../../types/discovery-v1.ts';
 import { addressWarnings } from '../shared/addresses.ts';
 import { age, formatSome, name, orUnset } from '../shared/columns.ts';
@@ -43,8 +43,8 @@ export const endpointSlices = resource({
       ...(old === undefined && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
       ...(isManaged(metadata, names)
         ? []
-        : (endpoints ?? []).flatMap(({ addresses }, i) =>
-            (addresses ?? []).flatMap((address, j) =>
+        : warned(endpoints).flatMap(({ addresses }, i) =>
+            warned(addresses).flatMap((address, j) =>
               addressWarnings(`endpoints[${i}].addresses[${j}]`, address, names),
             ),
           )),

@@ -1,8 +1,8 @@
-import { type FieldError, fieldError, portName } from '../../meta/index.ts';
+import { type FieldError, fieldError, portName, warned } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../../types/networking-v1.ts';
 import { cidrWarnings, isWithin, validateCidr } from '../shared/addresses.ts';
-import { byRule, eachOf, selector, warned, within } from '../shared/field-rules.ts';
+import { byRule, eachOf, selector, within } from '../shared/field-rules.ts';
 
 export function defaultPolicy(spec: NetworkPolicySpec): void {
   const { ingress = [], egress = [] } = spec;

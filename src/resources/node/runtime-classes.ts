@@ -1,4 +1,4 @@
-import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
+import { dns1123Label, type FieldError, fieldError, type Names, validateLabels, warned } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Toleration } from '../../types/core-v1.ts';
 import { RuntimeClass } from '../../types/node-v1.ts';
@@ -25,7 +25,7 @@ export const runtimeClasses = resource({
     validate: (runtime, { names }) => validateRuntime(runtime, names),
     validateUpdate: ({ handler }, old) => unchanged('handler', handler, old.handler),
     warnings: ({ scheduling }, _, { names }) =>
-      Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) =>
+      warned(Object.keys(scheduling?.nodeSelector ?? {})).flatMap((key) =>
         labelWarnings(key, 'scheduling.nodeSelector', names),
       ),
   },

@@ -1,5 +1,6 @@
+import { warned } from '../../meta/index.ts';
 import type { ContainerPort, PodSpec } from '../../types/core-v1.ts';
-import { MAX_WARNINGS, warned } from '../shared/field-rules.ts';
+import { MAX_WARNINGS } from '../shared/field-rules.ts';
 import { containersOf } from './annotations.ts';
 
 /** Warnings for container ports that are defined more than once or overlap; `path` is that of the pod spec. */

@@ -1,5 +1,5 @@
 /** Deprecated node labels. */
-import { getKey, labelValue, type Names } from '../../meta/index.ts';
+import { getKey, labelValue, type Names, warned } from '../../meta/index.ts';
 import { type Infer, remember } from '../../schema/index.ts';
 import type { NodeSelectorTerm } from '../../types/core-v1.ts';
 
@@ -50,13 +50,13 @@ export const nodeSelectorTermWarnings = (
   path: string,
   names: Names,
 ): string[] =>
-  (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, i) => {
+  warned(term.matchExpressions).flatMap(({ key = '', values = [] }, i) => {
     const at = `${path}.matchExpressions[${i}]`;
     const reason = deprecatedLabelReason(key, names);
     return [
       ...(reason === undefined ? [] : [`${at}.key: ${key} is ${reason}`]),
       ...(anyValue
-        ? values.flatMap((value, j) =>
+        ? warned(values).flatMap((value, j) =>
             labelValue(value).map((why) => `${at}.values[${j}]: ${value} is invalid, ${why}`),
           )
         : []),

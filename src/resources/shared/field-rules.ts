@@ -30,12 +30,6 @@ export interface PodSpecContext extends PodValidationContext {
 /** The most warnings of one kind that are collected; a response has room for far fewer. */
 export const MAX_WARNINGS = 1000;
 
-/** How many entries of a list warnings look at. */
-const maxWarned = 2_000;
-
-/** The entries of a list that warnings look at: a response has room for few of them. */
-export const warned = <T>(entries: readonly T[] | undefined): readonly T[] => (entries ?? []).slice(0, maxWarned);
-
 /** An error for each message of a name rule. */
 export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
   rule(value).map((why) => fieldError.invalid(field, value, why));

@@ -1,4 +1,4 @@
-import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, parseQuantity, warned } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { CSIStorageCapacity } from '../../types/storage-v1.ts';
 import { labelWarnings, nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
@@ -16,7 +16,7 @@ export const csiStorageCapacities = resource({
     validate: validateCapacity,
     warnings: ({ nodeTopology }, _, { names }) => [
       ...nodeSelectorTermWarnings(nodeTopology ?? {}, false, 'nodeTopology', names),
-      ...Object.keys(nodeTopology?.matchLabels ?? {}).flatMap((key) =>
+      ...warned(Object.keys(nodeTopology?.matchLabels ?? {})).flatMap((key) =>
         labelWarnings(key, `nodeTopology.matchLabels.${key}`, names),
       ),
     ],

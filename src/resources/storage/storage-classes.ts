@@ -1,3 +1,4 @@
+import { warned } from '../../meta/index.ts';
 import { StorageClass } from '../../types/storage-v1.ts';
 import { labelWarnings } from '../pod-template/node-labels.ts';
 import { age, name } from '../shared/columns.ts';
@@ -37,8 +38,8 @@ export const storageClasses = resource({
     },
     validate: validateClass,
     warnings: ({ allowedTopologies }, _, { names }) =>
-      (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
-        (matchLabelExpressions ?? []).flatMap(({ key = '' }, j) =>
+      warned(allowedTopologies).flatMap(({ matchLabelExpressions }, i) =>
+        warned(matchLabelExpressions).flatMap(({ key = '' }, j) =>
           labelWarnings(key, `allowedTopologies[${i}].matchLabelExpressions[${j}].key`, names),
         ),
       ),

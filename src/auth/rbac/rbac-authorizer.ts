@@ -18,8 +18,9 @@ import {
   type Rules,
 } from '../types.ts';
 import { formatTexts } from './coverage.ts';
-import type { Binding, RbacIndex } from './rbac-index.ts';
+import type { RbacIndex } from './rbac-index.ts';
 import { pathAction, type Rule, resourceAction } from './rules.ts';
+import type { Binding } from './subject-bindings.ts';
 
 /**
  * Allows what the roles grant that are bound to the user or to one of the user's groups. Has no opinion of the rest, and

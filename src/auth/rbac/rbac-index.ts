@@ -1,40 +1,8 @@
 import { type ApiObject, isJsonObject, type Json, type JsonObject, scheduler, type User } from '../../meta/index.ts';
 import { type Action, type CompiledRules, compileRules, rulesAllow, rulesOf, weightOf } from './rules.ts';
+import { type Binding, type Bound, type RoleSlot, type Subject, SubjectBindings } from './subject-bindings.ts';
 
 export type RoleKind = 'Role' | 'ClusterRole';
-
-/** A role that exists, or to which a binding refers. */
-interface RoleSlot {
-  readonly kind: string;
-  readonly name: string;
-  /** False: a binding cannot refer to a role of this kind. */
-  readonly supported: boolean;
-  /** Undefined: the role does not exist. */
-  compiled: CompiledRules | undefined;
-  /** How many bindings refer to it. */
-  bindings: number;
-}
-
-interface Subject {
-  readonly kind: string;
-  readonly name: string;
-  /** Of a service account; that of the binding by default. */
-  readonly namespace: string;
-}
-
-/** A RoleBinding, or with an empty namespace a ClusterRoleBinding. */
-export interface Binding {
-  readonly namespace: string;
-  readonly name: string;
-  readonly roleRef: { readonly kind: string; readonly name: string };
-  readonly subjects: readonly Subject[];
-  readonly role: RoleSlot;
-}
-
-/** The bindings of one role to a subject, in the order of their creation. */
-type BindingsOfRole = Set<Binding>;
-/** What a subject is bound to, by namespace: each role once, whatever the number of its bindings. */
-type RolesOfSubject = Map<string, Map<RoleSlot, BindingsOfRole>>;
 
 /** A decision that examines more permissions than this continues in turns; each takes about 30 ns. */
 const permissionsAtOnce = 5_000;
@@ -50,8 +18,8 @@ export class RbacIndex {
   readonly #roles = new Map<string, RoleSlot>();
   readonly #bindings = new Map<string, Binding>();
   /** Users, including those of service accounts. */
-  readonly #users = new Map<string, RolesOfSubject>();
-  readonly #groups = new Map<string, RolesOfSubject>();
+  readonly #users = new SubjectBindings();
+  readonly #groups = new SubjectBindings();
 
   /** Adds, replaces or, with undefined, removes a Role, or a ClusterRole in the namespace ''. */
   setRole(namespace: string, name: string, role: ApiObject | undefined): void {
@@ -75,7 +43,10 @@ export class RbacIndex {
     role.bindings += 1;
     const binding: Binding = { namespace, name, roleRef, subjects: subjectsOf(object, namespace), role };
     this.#bindings.set(key, binding);
-    for (const subject of binding.subjects) this.#addSubject(subject, binding);
+    for (const subject of binding.subjects) {
+      const [ofKind, who] = this.#place(subject) ?? [];
+      if (who !== undefined) ofKind?.add(who, binding);
+    }
   }
 
   /** The rules of a role; undefined when it does not exist. */
@@ -91,9 +62,9 @@ export class RbacIndex {
     const candidates = this.#rolesOf(user, namespace);
     let looked = 0;
     for (let next = candidates.next(); next.done !== true; next = candidates.next()) {
-      const [role, bindings] = next.value;
+      const [role, binding] = next.value;
       if (role.compiled === undefined) continue;
-      if (rulesAllow(role.compiled, action)) return firstOf(bindings);
+      if (rulesAllow(role.compiled, action)) return binding;
       looked += weightOf(role.compiled, action);
       if (looked >= permissionsAtOnce) return findInTurns(candidates, action, user);
     }
@@ -121,21 +92,14 @@ export class RbacIndex {
     return { roles, bindings: this.#bindings.size, users: this.#users.size, groups: this.#groups.size };
   }
 
-  *#rolesOf(user: User, namespace: string): Generator<readonly [RoleSlot, BindingsOfRole], void, undefined> {
+  *#rolesOf(user: User, namespace: string): Generator<Bound, void, undefined> {
     yield* this.#rolesIn(user, '');
     if (namespace !== '') yield* this.#rolesIn(user, namespace);
   }
 
-  *#rolesIn(
-    { name, groups }: User,
-    namespace: string,
-  ): Generator<readonly [RoleSlot, BindingsOfRole], void, undefined> {
-    const own = this.#users.get(name)?.get(namespace);
-    if (own !== undefined) yield* own;
-    for (const group of groups) {
-      const shared = this.#groups.get(group)?.get(namespace);
-      if (shared !== undefined) yield* shared;
-    }
+  *#rolesIn({ name, groups }: User, namespace: string): Generator<Bound, void, undefined> {
+    yield* this.#users.rolesIn(name, namespace);
+    for (const group of groups) yield* this.#groups.rolesIn(group, namespace);
   }
 
   #slot(key: string, kind: string, name: string): RoleSlot {
@@ -154,59 +118,32 @@ export class RbacIndex {
   #remove(key: string, binding: Binding): void {
     const { namespace, roleRef, role, subjects } = binding;
     this.#bindings.delete(key);
-    for (const subject of subjects) this.#removeSubject(subject, binding);
+    for (const subject of subjects) {
+      const [ofKind, who] = this.#place(subject) ?? [];
+      if (who !== undefined) ofKind?.delete(who, binding);
+    }
     role.bindings -= 1;
     this.#release(roleKeyOf(roleRef, namespace), role);
   }
 
   /** The map in which a subject is indexed, and its key there; undefined for one that nobody is. */
-  #place({ kind, name, namespace }: Subject): readonly [Map<string, RolesOfSubject>, string] | undefined {
+  #place({ kind, name, namespace }: Subject): readonly [SubjectBindings, string] | undefined {
     if (kind === 'User') return [this.#users, name];
     if (kind === 'Group') return [this.#groups, name];
     if (kind !== 'ServiceAccount' || namespace === '') return undefined;
     return [this.#users, `system:serviceaccount:${namespace}:${name}`];
   }
-
-  #addSubject(subject: Subject, binding: Binding): void {
-    const [subjects, key] = this.#place(subject) ?? [];
-    if (subjects === undefined || key === undefined) return;
-    const byNamespace: RolesOfSubject = subjects.get(key) ?? new Map();
-    const roles = byNamespace.get(binding.namespace) ?? new Map<RoleSlot, BindingsOfRole>();
-    const bindings = roles.get(binding.role) ?? new Set<Binding>();
-    subjects.set(key, byNamespace);
-    byNamespace.set(binding.namespace, roles);
-    roles.set(binding.role, bindings);
-    bindings.add(binding);
-  }
-
-  #removeSubject(subject: Subject, binding: Binding): void {
-    const [subjects, key] = this.#place(subject) ?? [];
-    if (subjects === undefined || key === undefined) return;
-    const byNamespace = subjects.get(key);
-    const roles = byNamespace?.get(binding.namespace);
-    const bindings = roles?.get(binding.role);
-    bindings?.delete(binding);
-    if (bindings?.size === 0) roles?.delete(binding.role);
-    if (roles?.size === 0) byNamespace?.delete(binding.namespace);
-    if (byNamespace?.size === 0) subjects.delete(key);
-  }
 }
 
-const firstOf = (bindings: BindingsOfRole): Binding | undefined => bindings.keys().next().value;
-
 /** The rest of a decision. Roles that change meanwhile are looked at as they are by then. */
-async function findInTurns(
-  candidates: Iterator<readonly [RoleSlot, BindingsOfRole]>,
-  action: Action,
-  { name }: User,
-): Promise<Binding | undefined> {
+async function findInTurns(candidates: Iterator<Bound>, action: Action, { name }: User): Promise<Binding | undefined> {
   const turns = scheduler.turns(name);
   for (;;) {
     if (turns.over) await turns.next();
     const next = candidates.next();
     if (next.done === true) return undefined;
-    const [{ compiled }, bindings] = next.value;
-    if (compiled !== undefined && rulesAllow(compiled, action)) return firstOf(bindings);
+    const [{ compiled }, binding] = next.value;
+    if (compiled !== undefined && rulesAllow(compiled, action)) return binding;
   }
 }
 

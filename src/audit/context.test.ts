@@ -56,3 +56,20 @@ it('objects with many members are recorded in turns, without their managed field
   expect(request.count).toBeGreaterThan(50);
   expect(response.count).toBeGreaterThan(100);
 });
+
+it('the managed fields of each item of a list are left out in a step of their own', async () => {
+  const { context, events } = contextFixture('RequestResponse');
+  const metadata = { name: 'a', managedFields: [{ manager: 'm' }] };
+  const items = Array.from({ length: 20 }, () => ({ metadata }));
+  const rows = items.map((object) => ({ cells: [], object }));
+  const turns = new EveryStep();
+  await context.requestObject({ kind: 'List', items, rows }, turns);
+  const own = turns.count;
+  await context.responseObject(JSON.stringify({ kind: 'List', items, rows }) as ByteString, turns);
+  void context.complete();
+  const shown = { kind: 'List', items: items.map(() => ({ metadata: { name: 'a' } })) };
+  const whole = JSON.stringify({ ...shown, rows: shown.items.map((object) => ({ cells: [], object })) });
+  expect([events[0]?.requestObject, events[0]?.responseObject]).toEqual([whole, whole]);
+  expect(own).toBeGreaterThanOrEqual(40);
+  expect(turns.count - own).toBeGreaterThanOrEqual(40);
+});

@@ -9,6 +9,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  type Steps,
   shorten,
   statusError,
   type Turns,
@@ -120,7 +121,8 @@ export class AuditContext {
   /** What a request sends in place of an object: a decoded patch, or the options of a deletion. Likewise in turns. */
   async requestValue(value: Json, turns: Turns): Promise<void> {
     if (this.#event.level === 'Metadata') return;
-    const shown = this.#options.config.omitManagedFields ? withoutManagedFields(value) : value;
+    const omits = this.#options.config.omitManagedFields;
+    const shown = omits ? await inTurns(withoutManagedFields(value), turns) : value;
     const text = await inTurns(stringifyJsonInSteps(shown), turns);
     this.#set({ requestObject: this.#fitting(encodeText(text)) });
   }
@@ -147,7 +149,8 @@ export class AuditContext {
     else {
       const steps = parseJsonInSteps(bufferOf(fitting));
       const value = steps === undefined ? readOwnJson(decodeText(fitting)) : (await inTurns(steps, turns)).value;
-      const text = await inTurns(stringifyJsonInSteps(withoutManagedFields(value)), turns);
+      const shown = await inTurns(withoutManagedFields(value), turns);
+      const text = await inTurns(stringifyJsonInSteps(shown), turns);
       this.#set({ responseObject: encodeText(text) });
     }
   }
@@ -212,16 +215,29 @@ export class AuditContext {
 
 const byKey = ([a]: readonly [string, string], [b]: readonly [string, string]) => (a < b ? -1 : 1);
 
-/** An object, a list or a table without `metadata.managedFields`. */
-function withoutManagedFields(value: Json): Json {
+/** An object, a list or a table without `metadata.managedFields`; of a list, one item in each step. */
+function* withoutManagedFields(value: Json): Steps<Json> {
   if (!isJsonObject(value)) return value;
   const { metadata = null, items, rows } = value;
-  return {
-    ...value,
-    ...(isJsonObject(metadata) ? { metadata: unmanaged(metadata) } : {}),
-    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
-    ...(Array.isArray(rows) ? { rows: rows.map(withoutManagedFieldsInRow) } : {}),
-  };
+  const shown = { ...value };
+  if (isJsonObject(metadata)) shown['metadata'] = unmanaged(metadata);
+  if (Array.isArray(items)) shown['items'] = yield* eachInSteps(items, withoutManagedFields);
+  if (Array.isArray(rows)) shown['rows'] = yield* eachInSteps(rows, withoutManagedFieldsInRow);
+  return shown;
+}
+
+function* withoutManagedFieldsInRow(row: Json): Steps<Json> {
+  if (!isJsonObject(row) || row['object'] === undefined) return row;
+  return { ...row, object: yield* withoutManagedFields(row['object']) };
+}
+
+function* eachInSteps(values: readonly Json[], convert: (value: Json) => Steps<Json>): Steps<Json[]> {
+  const converted: Json[] = [];
+  for (const value of values) {
+    yield;
+    converted.push(yield* convert(value));
+  }
+  return converted;
 }
 
 function unmanaged(metadata: JsonObject): JsonObject {
@@ -229,6 +245,3 @@ function unmanaged(metadata: JsonObject): JsonObject {
   delete rest['managedFields'];
   return rest;
 }
-
-const withoutManagedFieldsInRow = (row: Json): Json =>
-  isJsonObject(row) && row['object'] !== undefined ? { ...row, object: withoutManagedFields(row['object']) } : row;

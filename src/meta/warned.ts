@@ -1,20 +1,19 @@
-/** How many entries of a list, and of all lists of an object, warnings look at. */
-const maxOfList = 2_000;
-const maxOfAll = 4_000;
+/** How many entries of all lists of an object warnings look at. */
+const maxWarned = 2_000;
 
 /** How many entries are left for the warnings of the object at hand; undefined outside of {@link warningsOf}. */
 let room: number | undefined;
 
 /** The entries of a list that warnings look at: a response has room for few of them. */
 export function warned<T>(entries: readonly T[] = []): readonly T[] {
-  const looked = entries.slice(0, Math.min(maxOfList, room ?? maxOfList));
+  const looked = entries.slice(0, room ?? maxWarned);
   if (room !== undefined) room -= looked.length;
   return looked;
 }
 
 /** Makes the warnings of an object, in one step: lists within lists have no more entries together than {@link warned} gives. */
 export function warningsOf<T>(make: () => T): T {
-  room = maxOfAll;
+  room = maxWarned;
   try {
     return make();
   } finally {

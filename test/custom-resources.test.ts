@@ -155,6 +155,27 @@ describe('a custom resource', () => {
     );
   });
 
+  // As the reference server answers.
+  it('gets replicas by a patch of its scale that says how many', async () => {
+    const server = await start();
+    const scaled = version('v1', {
+      subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+    });
+    await send(server, 'POST', definitions, definition('gadget', { versions: [scaled] }));
+    await send(server, 'POST', gadgets, gadget('a', {}));
+    const patch = (body: object) =>
+      send(server, 'PATCH', `${gadgets}/a/scale`, body, { 'content-type': 'application/merge-patch+json' });
+    for (const body of [{}, { spec: {} }]) {
+      expect(await patch(body)).toMatchObject({
+        status: 400,
+        body: { message: 'the spec replicas field ".spec.size" cannot be empty' },
+      });
+    }
+    expect((await patch({ spec: { replicas: 0 } })).status).toBe(200);
+    expect((await send(server, 'GET', `${gadgets}/a`)).body.spec).toEqual({ size: 0 });
+    expect((await patch({})).status).toBe(200);
+  });
+
   it('cannot be created in a namespace that is missing or terminating', async () => {
     const server = await start();
     await send(server, 'POST', definitions, definition());

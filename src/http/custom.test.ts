@@ -133,6 +133,36 @@ describe('requests for custom resources', () => {
     expect((await send('GET', '/apis/apps/v1/gadgets')).json()).toMatchObject({ kind: 'Status', code: 404 });
   });
 
+  // As the reference server answers: built-in resources have routes for their methods, custom resources have none.
+  it('are read with HEAD, and name the verb that a path does not serve', async () => {
+    server.registry.install(gadgets());
+    await create();
+    for (const path of [objects(), objects('v1', '/g'), `/apis/${gadgetGroup}/v1/gadgets`]) {
+      const { status, text } = await send('HEAD', path);
+      expect([path, status, text]).toEqual([path, 200, '']);
+    }
+    expect((await send('HEAD', objects('v1', '/absent'))).status).toBe(404);
+    const body = { apiVersion: `${gadgetGroup}/v1`, kind: 'Gadget' };
+    const patch = { body, headers: { 'content-type': 'application/merge-patch+json' } };
+    for (const [method, options] of [['PATCH', patch] as const, ['PUT', { body }] as const]) {
+      expect((await send(method, objects(), options)).json()).toMatchObject({
+        code: 400,
+        reason: 'BadRequest',
+        message: 'name must be provided',
+      });
+    }
+    expect((await send('OPTIONS', objects('v1', '/g'))).json()).toMatchObject({
+      code: 405,
+      reason: 'MethodNotAllowed',
+      message: ' is not supported on resources of kind "gadgets.ref.example.com"',
+      details: { group: gadgetGroup, kind: 'gadgets' },
+    });
+    for (const [method, options] of [['POST', { body }] as const, ['PATCH', patch] as const, ['DELETE', {}] as const]) {
+      const { status, text } = await send(method, `/apis/${gadgetGroup}/v1/gadgets`, options);
+      expect([method, status, text]).toEqual([method, 404, '404 page not found\n']);
+    }
+  });
+
   // Clients of metadata, such as a garbage collector, ask for protobuf, whatever the kinds.
   it('have their metadata in protobuf', async () => {
     server.registry.install(gadgets());

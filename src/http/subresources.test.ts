@@ -217,6 +217,11 @@ describe('binding', () => {
     expect((await ask('GET', `${pods}/beside`)).body['spec']).toMatchObject({ nodeName: 'node-9' });
     const message = async (name: string) => (await ask('POST', `${ns}/bindings`, to(name))).body['message'];
     expect(await message('')).toBe('Name parameter required.');
+    // A uid is that of a new binding, which has none yet: it says nothing of the pod.
+    await make(pods, pod('aside'));
+    const { metadata, ...rest } = to('aside');
+    const named = { ...rest, metadata: { ...(metadata as JsonObject), uid: 'x' } };
+    expect((await ask('POST', `${ns}/bindings`, named)).status).toBe(201);
     expect(await message('../x')).toBe(`Name parameter invalid: "../x": may not contain '/'`);
   });
 

@@ -93,8 +93,11 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     const connection = resource.connections.get(subresource);
     const isProxied = connection?.answers === 'proxy' && name !== '' && verb !== 'watch' && proxyMethods.has(method);
     if (!isProxied) {
+      const isCustom = resource.definition.custom !== undefined;
+      if (isCustom && isNowhere(target, verb)) return pageNotFound;
       checkVerb(target, verb);
-      if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
+      const isHead = method === 'HEAD' && !isCustom;
+      if (isHead || (verb === 'watch' && method !== 'GET' && method !== 'HEAD')) throw statusError.methodNotAllowed();
     }
     const version = resource.versions.get(target.version);
     if (version?.deprecation !== undefined) reportDeprecation(call, version.deprecation, names);
@@ -128,6 +131,10 @@ function targetOf(resource: Resource | undefined, path: ResourcePath): Target | 
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
+/** Whether a verb that needs a namespace has none: custom objects have no path for it. */
+const isNowhere = ({ resource, namespace }: Target, verb: string): boolean =>
+  resource.definition.namespaced && namespace === '' && verb !== 'list' && verb !== 'watch';
+
 /** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */
 export function checkVerb({ resource, namespace, name, subresource }: Target, verb: string): void {
   let served: readonly string[];
@@ -136,8 +143,10 @@ export function checkVerb({ resource, namespace, name, subresource }: Target, ve
   else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
   else served = resource.verbs.collection;
   if (served.includes(verb)) return;
-  if (subresource !== '' && resource.definition.custom !== undefined && !resource.subresources.has(subresource)) {
-    throw statusError.notFound(resource.id, name);
+  if (resource.definition.custom !== undefined) {
+    if (subresource !== '' && !resource.subresources.has(subresource)) throw statusError.notFound(resource.id, name);
+    if (name === '' && (verb === 'patch' || verb === 'update')) throw statusError.badRequest('name must be provided');
+    throw statusError.methodNotSupported(resource.id, verb);
   }
   // There is no route for the watch of a subresource: it is missing rather than not allowed.
   if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();

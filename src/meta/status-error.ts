@@ -174,6 +174,13 @@ export const statusError = {
   },
   methodNotAllowed: () =>
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
+  methodNotSupported: (of: GroupResource, verb: string) =>
+    new StatusError(
+      405,
+      'MethodNotAllowed',
+      `${verb} is not supported on resources of kind ${quote(formatGroupResource(of))}`,
+      resourceDetails(of, ''),
+    ),
   notAcceptable: (available: readonly string[]) =>
     new StatusError(
       406,

@@ -66,6 +66,7 @@ describe('scalars', () => {
     ['a duration', duration, '90s', '1m30s'],
     ['a quantity', quantity, '1024Mi', '1Gi'],
     ['a quantity as a number', quantity, 0.5, '500m'],
+    ['a quantity between spaces', quantity, ' 1024Mi\n', '1Gi'],
     ['an integer for either', intOrString, 80, 80],
     ['text for either', intOrString, '25%', '25%'],
     ['any value', anyValue, { b: null, a: [1, null] }, { b: null, a: [1, null] }],

@@ -76,8 +76,9 @@ function errorMessage(parse: (text: string) => string, value: string): string | 
   }
 }
 
+/** A quantity may stand between spaces. */
 const quantityText = (value: Json): string =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : '';
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value).trim() : '';
 
 export const scalars: { readonly [name in ScalarName]: Scalar } = {
   string: { typeName: 'string', zero: '', read: readText },

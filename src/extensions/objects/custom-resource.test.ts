@@ -233,7 +233,10 @@ describe('the scale subresource', () => {
   });
 
   it('is read only where the object has replicas', () => {
-    expect(projection.read(stored({}))).toMatchObject({ spec: {}, status: { replicas: 0 } });
+    expect(projection.read(stored({}))).toMatchObject({ status: { replicas: 0 } });
+    expect(() => projection.write(stored({}), projection.read(stored({})))).toThrow(
+      'the spec replicas field ".spec.size" cannot be empty',
+    );
     expect(() => projection.checkRead?.(stored({}))).toThrow('the spec replicas field ".spec.size" does not exist');
     expect(() => projection.read(stored({ size: 'x' }))).toThrow(
       '.spec.size accessor error: x is of the type string, expected int64',

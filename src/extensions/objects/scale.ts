@@ -16,6 +16,8 @@ import { fieldNames, type Nested, nestedInteger, nestedText, setNested } from '.
 type ScalePaths = Infer<typeof CustomResourceSubresourceScale>;
 
 const MAX_REPLICAS = 2 ** 31 - 1;
+/** The replicas in the Scale of an object without them, which no object has: a write must replace it. */
+const NO_REPLICAS = -(2 ** 31);
 
 const columns: readonly Column[] = columnsOf([
   { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
@@ -38,7 +40,7 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
       columns,
       read: (object) =>
         scaleObject(object, {
-          replicas: readable(nestedInteger(object, replicas)) ?? 0,
+          replicas: readable(nestedInteger(object, replicas)) ?? NO_REPLICAS,
           current: readable(nestedInteger(object, current)) ?? 0,
           selector: selectorPath === undefined ? '' : (readable(nestedText(object, selectorPath)) ?? ''),
         }),
@@ -48,6 +50,9 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
       },
       write: (object, scale) => {
         const { value = 0 } = nestedInteger(scale, ['spec', 'replicas']) as { readonly value?: number };
+        if (value === NO_REPLICAS) {
+          throw statusError.badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
+        }
         setNested(object, replicas, value);
       },
       validate: ({ metadata }) => validateObjectMeta(metadata, { namespaced: true, finalizerNames: [] }),

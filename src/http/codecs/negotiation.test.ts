@@ -110,6 +110,24 @@ describe('Accept', () => {
     );
   });
 
+  // As the reference server answers.
+  it('of a stream accepts what the client prefers, or nothing', () => {
+    const stream = negotiator({ ...collection, streaming: true });
+    expect(stream('application/json, application/yaml').codec.name).toBe('json');
+    expect(stream('*/*').codec.name).toBe('json');
+    for (const header of ['application/yaml', 'application/yaml, application/json']) {
+      expect(refusal(() => stream(header)).message).toBe(
+        'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+      );
+    }
+    const plainTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    for (const choose of [stream, accept]) {
+      expect(refusal(() => choose('application/yaml;stream=watch')).message).toBe(
+        `only the following media types are accepted: ${plainTypes}`,
+      );
+    }
+  });
+
   it('remembers a bounded number of headers', () => {
     for (let i = 0; i < 2000; i++) expect(accept(`application/json;x=${i}`).codec.name).toBe('json');
     expect(accept(`application/yaml;x=${'y'.repeat(5000)}`).codec.name).toBe('yaml');

@@ -33,6 +33,8 @@ export interface Offer<T extends WireFormat> {
    * `streams` lists the watch streams of a collection, `plain` does not, `none` has no such comparison.
    */
   readonly route: 'none' | 'plain' | 'streams';
+  /** The response is a stream: the media type that the client prefers must have one. */
+  readonly streaming?: boolean;
   readonly transforms: readonly Transform[];
 }
 
@@ -101,11 +103,22 @@ export function preferredMediaType<T extends string>(accept: string | undefined,
 function choose<T extends WireFormat>(accept: string, offer: Offer<T>): Accepted<T> {
   const clauses = parseAccept(accept);
   const listed = offer.listed.map(({ mediaTypes: [name] }) => name);
-  const streams = offer.route === 'streams' ? offer.listed.flatMap(({ watch }) => watch?.listed ?? []) : [];
+  const streamed = offer.listed.flatMap(({ watch }) => watch?.listed ?? []);
+  const streams = offer.route === 'streams' ? streamed : [];
   const known = [...offer.listed.flatMap(({ mediaTypes }) => mediaTypes), ...streams];
   if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || known.includes(range))) {
     throw statusError.notAcceptable([...listed, ...streams]);
   }
+  const found = preferred(clauses, offer);
+  if (found === undefined) throw onlyAccepted(listed);
+  if (offer.streaming === true && found.codec.watch === undefined) throw onlyAccepted(streamed);
+  return found;
+}
+
+const onlyAccepted = (types: readonly string[]): StatusError =>
+  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types.join(', ')}`);
+
+function preferred<T extends WireFormat>(clauses: readonly Clause[], offer: Offer<T>): Accepted<T> | undefined {
   for (const clause of clauses) {
     for (const codec of offer.codecs) {
       const mediaType = codec.mediaTypes.find((one) => covers(clause.range, one));
@@ -113,7 +126,7 @@ function choose<T extends WireFormat>(accept: string, offer: Offer<T>): Accepted
       if (mediaType !== undefined && options !== undefined) return { codec, mediaType, ...options };
     }
   }
-  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
+  return undefined;
 }
 
 /** A media range of an `Accept` header with its parameters. */
@@ -155,7 +168,7 @@ function acceptedOptions(
   { watchable, transforms }: Offer<WireFormat>,
 ): Pick<Accepted<WireFormat>, 'as' | 'pretty'> | undefined {
   const stream = parameters.get('stream');
-  if (stream !== undefined && !(stream === 'watch' && watchable)) return undefined;
+  if (stream !== undefined && !(stream === 'watch' && watchable && codec.watch !== undefined)) return undefined;
   const pretty = parameters.get('pretty') === '1';
   const kind = parameters.get('as');
   if (kind === undefined) return codec.onlyMetadata === true ? undefined : { as: undefined, pretty };
@@ -270,8 +283,7 @@ function negotiateWatches(
   route: Offer<WireCodec>['route'],
   transforms: readonly Transform[],
 ): Negotiate<StreamingCodec> {
-  const streamingCodecs = codecs.filter((codec): codec is StreamingCodec => codec.watch !== undefined);
-  const offer = { codecs: streamingCodecs, listed, watchable: true, route, transforms };
+  const offer = { codecs, listed, watchable: true, route, transforms, streaming: true };
   const accept = negotiator<WireCodec, Negotiated<StreamingCodec>>(offer, ({ codec, mediaType, as }) => {
     const streaming = codec as StreamingCodec;
     return { codec: streaming, headers: headersOf(streaming.watch.contentType(mediaType)), as, view: viewOf(as) };

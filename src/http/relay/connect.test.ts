@@ -81,7 +81,9 @@ describe('a connect request', () => {
     for (const method of ['PUT', 'HEAD', 'OPTIONS']) {
       expect((await server.send(method, `${pods}/absent/exec`)).status).toBe(405);
     }
-    expect(await message(`${ns}/services/absent:80/proxy/x`)).toBe('services "absent" not found');
+    for (const name of ['absent', 'absent:80', 'https:absent:web']) {
+      expect(await message(`${ns}/services/${name}/proxy/x`)).toBe('services "absent" not found');
+    }
     expect(await message('/api/v1/nodes/absent/proxy/')).toBe('nodes "absent" not found');
   });
 
@@ -150,7 +152,11 @@ describe('a connect request', () => {
     );
     await make('/api/v1/nodes', node('down', [{ type: 'InternalIP', address: '127.0.0.1' }], 1));
     for (const place of ['log', 'exec', 'attach', 'portforward']) {
-      expect(await message(`${pods}/lost/${place}`)).toBe('nodes "gone" not found');
+      // The reference server reports what is missing as an object of the requested resource.
+      expect((await ask('GET', `${pods}/lost/${place}`)).body).toMatchObject({
+        message: 'pods "gone" not found',
+        details: { name: 'gone', kind: 'pods' },
+      });
       expect(await ask('GET', `${pods}/off/${place}`)).toMatchObject({
         status: 500,
         body: { message: 'no preferred addresses found; known addresses: [{Radio x} {Radio y}]' },

@@ -314,6 +314,22 @@ describe('errors', () => {
   });
 });
 
+// As the reference server answers: the status of the response is sent before it waits.
+it('a streaming list from a future version that is not reached has the error as its event', async () => {
+  const made = bench(streaming);
+  await made.create('configmaps', note('a'));
+  await delivered();
+  const stream = { resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true', resourceVersion: '1000000' };
+  const watching = made.registry.watch(made.target('configmaps'), optionsOf({ ...stream, sendInitialEvents: 'true' }));
+  await new Promise((resolve) => setImmediate(resolve));
+  made.clock.advance(3_000);
+  const events = (await watching)[Symbol.asyncIterator]();
+  await expect(events.next()).rejects.toMatchObject({
+    code: 504,
+    message: 'Timeout: Too large resource version: 1000000, current: 2',
+  });
+});
+
 describe('events as they are sent', () => {
   const shown = async (view: Representation, plural = 'configmaps', place: Partial<Target> = {}) => {
     const made = bench(streaming);

@@ -45,7 +45,13 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   const turns = options.turns ?? serverTurns();
   const minimum = exact ? 0 : (revision ?? (await registry.store.revision()));
   const { cache } = resource.storage;
-  if (cache.revision < Math.max(minimum, 1)) await waitForRevision(resource, minimum);
+  try {
+    if (cache.revision < Math.max(minimum, 1)) await waitForRevision(resource, minimum);
+  } catch (error) {
+    // A streaming list reports what keeps it from its first event as an event.
+    if (initial === true) return failed(toStatusError(resource.id, error));
+    throw error;
+  }
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
   const { clock } = registry;
@@ -82,6 +88,12 @@ async function openWatch(registry: RegistryContext, target: Target, options: Wat
   if (resource.format.custom?.webhook === undefined) return stream;
   return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
 }
+
+/** A watch whose only event is the error. */
+const failed = (error: unknown): WatchStream => ({
+  close: () => {},
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
+});
 
 /** One watch: the initial events, the bookmark that ends them if requested, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {

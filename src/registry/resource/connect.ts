@@ -1,5 +1,5 @@
 import { runMutating, runValidating } from '../../admission/index.ts';
-import { type ApiObject, statusError } from '../../meta/index.ts';
+import { type ApiObject, StatusError, statusError } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { Connecting, Target } from '../types.ts';
 import { serverObjects } from '../write/server-objects.ts';
@@ -40,7 +40,7 @@ export async function connect(
     await runMutating(registry.admission, request);
     await runValidating(registry.admission, request);
   }
-  return locate({
+  const endpoint = locate({
     names: registry.names,
     now: registry.clock.now(),
     random: registry.random,
@@ -50,4 +50,15 @@ export async function connect(
     options,
     objects: serverObjects(registry),
   });
+  try {
+    return await endpoint;
+  } catch (error) {
+    throw asRequested(target, error);
+  }
+}
+
+/** Whatever is missing, such as the node of a pod, is reported as an object of the resource that was requested. */
+function asRequested({ resource: { id } }: Target, error: unknown): unknown {
+  if (!(error instanceof StatusError) || error.reason !== 'NotFound') return error;
+  return statusError.notFound(id, error.details?.name ?? '');
 }

@@ -108,6 +108,8 @@ async function readPosted(
   check(target, object);
   const { metadata } = object;
   defaultNamespace(target, metadata);
+  // A new object has no uid yet. What is posted to a subresource names the object that it is meant for.
+  if (target.subresource === '') delete metadata.uid;
   object.metadata = storedMetadata(metadata);
   const candidate: Candidate = { object, remove: false, generated: false };
   if (target.subresource === '') {

@@ -145,7 +145,7 @@ function validateParts(schema: Schema, path: string, names: Names, { noDefault, 
     const why = 'type cannot be set to null, use nullable as an alternative';
     errors.push(fieldError.forbidden(`${path}.type`, why));
   }
-  if (Array.isArray(schema.items)) {
+  if (Array.isArray(schema.items) && schema.items.length > 0) {
     errors.push(fieldError.forbidden(`${path}.items`, 'items must be a schema object and not an array'));
   }
   if (inMetadata === true && extensionsOf(schema, names).embedded === true) {

@@ -204,6 +204,18 @@ describe('bodies and options, as recorded', () => {
       '299 - "unknown field \\"bogus\\""',
     ]);
   });
+
+  // As the reference server, which reads a JSON body as it stands, and a YAML body as JSON with sorted keys.
+  it('tells unknown fields in the order of a JSON text, and of the names in YAML', async () => {
+    const json = '{"odd":1,"metadata":{"own":1,"name":"fv"},"bogus":1}';
+    const unknown = (fields: string[]) => fields.map((field) => `unknown field "${field}"`).join(', ');
+    const message = (body: string, type: string) =>
+      server
+        .send('POST', `${configMaps}?fieldValidation=Strict`, { body, headers: { 'content-type': type } })
+        .then((answer) => (answer.json() as { message: string }).message);
+    expect(await message(json, 'application/json')).toContain(unknown(['odd', 'metadata.own', 'bogus']));
+    expect(await message(json, 'application/yaml')).toContain(unknown(['bogus', 'metadata.own', 'odd']));
+  });
 });
 
 describe('the lifecycle of an object', () => {

@@ -24,10 +24,10 @@ import { pieces } from './listener/pieces.ts';
 import { isStreamed, TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
 import { slowRequestLog } from './metrics/slow-requests.ts';
-import { isLongRunning } from './relay/aggregated.ts';
 import { relayAt } from './relay/relay-at.ts';
 import { protocolCredentials } from './relay/web-socket.ts';
 import { attributesOf, hasImpersonation, identify, unknownRequest } from './request-info.ts';
+import { checkTimeout, isLongRunning } from './timeout.ts';
 import type { ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
@@ -118,6 +118,7 @@ function createService(serving: Serving): Serve {
     const series = metrics.series(info, resource, request.headers['content-type']);
     exchange.info = info;
     exchange.series = series;
+    checkTimeout(request, info);
     // Authenticate.
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
     let user = await authenticateRequest(exchange, annotations, serving);

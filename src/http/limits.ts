@@ -1,10 +1,11 @@
 /** What requests may take of the server at the same time: seats of their priority level, and amounts of the limits. */
 import { systemMasters } from '../auth/index.ts';
 import { type FlowRequest, listWork, oneSeat, type Work, writeWork } from '../fairness/index.ts';
-import { parseDuration, type Stages, type Turns, type User } from '../meta/index.ts';
+import type { Stages, Turns, User } from '../meta/index.ts';
 import { type Resource, readFlag } from '../registry/index.ts';
 import { Overload } from './overload.ts';
 import type { Query, RequestInfo } from './request-info.ts';
+import { readTimeout } from './timeout.ts';
 import type { ApiRequest } from './types.ts';
 
 /**
@@ -177,19 +178,8 @@ const maxWaitPart = 1 / 4;
 const defaultTimeoutMs = 60_000;
 
 /** How long a request may wait for its seats (ms). */
-const maxWaitMs = ({ query }: RequestInfo): number => timeoutOf(query) * maxWaitPart;
-
-/** The timeout of a request (ms). */
-function timeoutOf(query: Query): number {
-  const text = query.get('timeout');
-  if (text === null) return defaultTimeoutMs;
-  try {
-    const ms = Number(parseDuration(text)) / 1e6;
-    return ms > 0 ? Math.min(ms, defaultTimeoutMs) : defaultTimeoutMs;
-  } catch {
-    return defaultTimeoutMs;
-  }
-}
+const maxWaitMs = (info: RequestInfo): number =>
+  Math.min(readTimeout(info) || defaultTimeoutMs, defaultTimeoutMs) * maxWaitPart;
 
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 

@@ -86,6 +86,24 @@ describe('the name of an object', () => {
   });
 });
 
+// As the reference server answers.
+describe('the timeout of a request', () => {
+  it.each([
+    ['x', 'time: invalid duration "x"'],
+    ['5', 'time: missing unit in duration "5"'],
+  ])('is a duration, which %s is not', async (text, why) => {
+    const refused = [400, `invalid timeout specified in the request URL - ${why}`];
+    for (const path of [configMaps, '/version', '/nonesuch']) {
+      expect(await told('GET', `${path}?timeout=${text}`)).toEqual(refused);
+    }
+    expect((await server.send('GET', `${configMaps}?watch=1&timeoutSeconds=-1&timeout=${text}`)).status).toBe(200);
+  });
+
+  it.each(['', '0', '-1s', '1h', '32s'])('may be %s', async (text) => {
+    expect((await server.send('GET', `${configMaps}?timeout=${text}`)).status).toBe(200);
+  });
+});
+
 describe('a field selector', () => {
   it.each([
     ['/api/v1/namespaces', 'metadata.namespace=a', [400, 'field label not supported: metadata.namespace']],

@@ -86,7 +86,7 @@ export interface Body {
   readonly value: Json;
   /** Strict decoding errors of the codec, such as `duplicate field "metadata.name"`. */
   readonly findings: readonly string[];
-  /** The bytes of a JSON body that has such errors: they are reported in the order of the text. */
+  /** The bytes of a JSON body: its errors are reported in the order of the text. */
   readonly json?: Uint8Array | undefined;
   /** Size in bytes. */
   readonly size?: number;

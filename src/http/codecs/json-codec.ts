@@ -1,4 +1,5 @@
 import {
+  type ParsedBody,
   parseJson,
   parseJsonInSteps,
   prettyJson,
@@ -27,9 +28,17 @@ const common = {
   tables: true,
   watch,
   completeErrors: false,
-  decode: (body: Uint8Array) => parseJson(body),
-  decodeInSteps: (body: Uint8Array) => parseJsonInSteps(body),
+  // Unknown fields, which are found later, are reported in the order of the text.
+  decode: (body: Uint8Array) => ({ ...parseJson(body), json: body }),
+  decodeInSteps: (body: Uint8Array) => {
+    const steps = parseJsonInSteps(body);
+    return steps && withText(steps, body);
+  },
 } as const;
+
+function* withText(steps: Steps<ParsedBody>, body: Uint8Array): Steps<ParsedBody> {
+  return { ...(yield* steps), json: body };
+}
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 

@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Address, Ask, Question, RemoteServer, RemoteService } from '../../aggregation/index.ts';
-import { type Clock, parseDuration, ReceivedBytes, StatusError, statusError, type Turns } from '../../meta/index.ts';
+import { type Clock, ReceivedBytes, StatusError, statusError, type Turns } from '../../meta/index.ts';
 import type { Endpoint } from '../../registry/index.ts';
 import { emptyBody, textAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
 import { createExchange, type Exchange, StaleConnection } from '../listener/exchange.ts';
 import type { RequestInfo } from '../request-info.ts';
+import { isLongRunning, readTimeout } from '../timeout.ts';
 import type { ApiRequest, ApiResponse } from '../types.ts';
 import { type DialOptions, dialFailure, type EndpointTls } from './dial.ts';
 import { KeptConnections } from './kept-connections.ts';
@@ -188,27 +189,10 @@ export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>):
   return `${encoded.join('/')}?${sorted.toString()}`;
 }
 
-/** Subresources whose responses may take as long as the client wants. */
-const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
-
-/** Whether a relayed request, other than a watch, may take as long as the client wants. */
-export const isLongRunning = ({ upgrades }: Pick<ApiRequest, 'upgrades'>, { resource }: RequestInfo): boolean =>
-  upgrades || longSubresources.has(resource?.subresource ?? '');
-
-/** The time for a response (ms); undefined for one that may take as long as the client wants. @throws StatusError 400 */
+/** The time for a response (ms); undefined for one that may take as long as the client wants. */
 function deadlineOf({ request, info }: Call): number | undefined {
   if (info.verb === 'watch' || isLongRunning(request, info)) return undefined;
-  const text = info.query.get('timeout') ?? '';
-  if (text === '') return answerMs;
-  let ms: number;
-  try {
-    ms = Number(parseDuration(text) / 1_000_000n);
-  } catch {
-    throw statusError.badRequest(
-      `invalid timeout specified in the request URL: ${JSON.stringify(text)} is not a duration`,
-    );
-  }
-  return ms > 0 ? Math.min(ms, answerMs) : answerMs;
+  return Math.min(readTimeout(info) || answerMs, answerMs);
 }
 
 /** A signal that aborts with another one, or after a time (ms). */

@@ -65,11 +65,12 @@ describe('times', () => {
   });
 
   it('rejects a MicroTime with another number of decimals', () => {
-    for (const [text, rest] of [
-      ['2024-01-01T00:00:00Z', 'Z'],
-      ['2024-01-01T00:00:00.1234567Z', '.1234567Z'],
+    for (const [text, rest, sample] of [
+      ['2024-01-01T00:00:00Z', 'Z', '.000000'],
+      ['2024-01-01T00:00:00.123Z', '.123Z', '.000000'],
+      ['2024-01-01T00:00:00.123456789Z', '789Z', 'Z07:00'],
     ] as const) {
-      const message = `parsing time "${text}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "${rest}" as ".000000"`;
+      const message = `parsing time "${text}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "${rest}" as "${sample}"`;
       expect(() => canonicalTime(text, true)).toThrow(expect.objectContaining({ message }));
     }
   });

@@ -87,7 +87,7 @@ function explain(text: string, micro: boolean): string {
     if (name !== undefined && (value < low || value > high)) return `parsing time ${quote(text)}: ${name} out of range`;
     rest = rest.slice(found.length);
   }
-  const fraction = (micro ? /^[.,]\d{6}(?!\d)/ : /^[.,]\d+/).exec(rest)?.[0];
+  const fraction = (micro ? /^[.,]\d{6}/ : /^[.,]\d+/).exec(rest)?.[0];
   if (micro && fraction === undefined) return cannot(rest, '.000000');
   rest = rest.slice(fraction?.length ?? 0);
   const zone = /^(?:Z|[+-]\d\d:\d\d)/.exec(rest)?.[0];

@@ -43,7 +43,8 @@ export function* isNonStructural(schema: Schema, pace = new Pace()): Steps<boole
   if (pace.over()) yield;
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
-  if (odd.some((part) => part !== undefined && part !== null) || (Array.isArray(items) && items.length > 0)) return true;
+  if (odd.some((part) => part !== undefined && part !== null) || (Array.isArray(items) && items.length > 0))
+    return true;
   for (const part of partsOf(schema)) if (yield* isNonStructural(part, pace)) return true;
   return false;
 }

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
-import { canonicalIp, dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
 import { IPAddress, type IPAddressSpec } from '../../types/networking-v1.ts';
 import { IPAddress as V1beta1 } from '../../types/networking-v1beta1.ts';
+import { canonicalAddress } from '../shared/addresses.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, same } from '../shared/field-rules.ts';
@@ -29,18 +29,12 @@ export const ipAddresses = resource({
     age,
   ],
   strategy: {
-    nameRule: addressRule,
+    nameRule: canonicalAddress,
     validate: ({ spec = {} }) => validateParent(spec),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) =>
       same(spec.parentRef, old.parentRef) ? [] : [immutable('spec.parentRef', shownParent(spec))],
   },
 });
-
-/** Requires the canonical form of an IP address as the name. */
-function addressRule(name: string): string[] {
-  if (isIP(name) === 0) return [`ParseAddr(${JSON.stringify(name)}): unable to parse IP`];
-  return canonicalIp(name) === name ? [] : ['must be a canonical format IP address'];
-}
 
 function validateParent({
   parentRef: { group = '', resource = '', namespace = '', name = '' } = {},

@@ -224,15 +224,33 @@ describe('IP addresses and service CIDRs', () => {
   test.each([
     ['10.0.0.1', []],
     ['fd00::1', []],
-    ['fd00:0::1', ['must be a canonical format IP address']],
-    ['x', ['ParseAddr("x"): unable to parse IP']],
+    // As the reference server answers.
+    ['fd00:0::1', ['must be in canonical form ("fd00::1")']],
+    ['FD00::1', ['must be in canonical form ("fd00::1")']],
+    ['::ffff:1.2.3.4', ['must not be an IPv4-mapped IPv6 address']],
+    ['010.1.1.1', ['must not have leading 0s']],
+    ['fd00::1%eth0', [says.ip]],
+    ['1.2.3', [says.ip]],
+    ['x', [says.ip]],
   ])('the name %s', (name, expected) => {
     expect(ipAddresses.strategy.nameRule?.(name)).toEqual(expected);
   });
   const rows: readonly Row[] = [
     ['a CIDR of each family', { spec: { cidrs: ['10.0.0.0/24', 'fd00::/64'] } }],
     ['none', { spec: {} }, ['spec.cidrs', 'Required', required('at least one CIDR required')]],
-    ['no range', { spec: { cidrs: ['x'] } }, ['spec.cidrs[0]', 'Invalid', invalid('x', says.cidr)]],
+    // As the reference server answers.
+    ...[
+      ['x', says.cidr],
+      ['2001:DB8::/64', 'must be in canonical form ("2001:db8::/64")'],
+      ['fd00:0::/64', 'must be in canonical form ("fd00::/64")'],
+      ['::ffff:1.2.3.0/120', 'must not have an IPv4-mapped IPv6 address'],
+      ['FD00::1/64', 'must not have bits set beyond the prefix length'],
+      ['1.2.3.4/8', 'must not have bits set beyond the prefix length'],
+      ['010.0.0.0/8', 'must not have leading 0s in IP or prefix length'],
+      ['10.0.0.0/08', 'must not have leading 0s in IP or prefix length'],
+    ].map(([range = '', why = '']): Row => {
+      return [range, { spec: { cidrs: [range] } }, ['spec.cidrs[0]', 'Invalid', invalid(range, why)]];
+    }),
     [
       'two CIDRs of one family',
       { spec: { cidrs: ['10.0.0.0/24', '10.0.1.0/24'] } },

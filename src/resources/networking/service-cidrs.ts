@@ -1,10 +1,10 @@
-import { type FieldError, fieldError, immutable, parseNetwork } from '../../meta/index.ts';
+import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { ServiceCIDR } from '../../types/networking-v1.ts';
 import { ServiceCIDR as V1beta1 } from '../../types/networking-v1beta1.ts';
-import { isDualStack, validateCidr } from '../shared/addresses.ts';
+import { canonicalNetwork, isDualStack } from '../shared/addresses.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { eachOf } from '../shared/field-rules.ts';
+import { byRule, eachOf } from '../shared/field-rules.ts';
 
 export const serviceCidrs = resource({
   group: 'networking.{domain}',
@@ -30,11 +30,7 @@ const path = 'spec.cidrs';
 function validateRanges(ranges: readonly string[]): FieldError[] {
   if (ranges.length === 0) return [fieldError.required(path, 'at least one CIDR required')];
   if (ranges.length > 2) return [fieldError.invalid(path, { CIDRs: [...ranges] }, 'may only hold up to 2 values')];
-  const errors = eachOf(ranges, path, (range, at) => {
-    const wrong = validateCidr(at, range);
-    if (wrong.length > 0 || parseNetwork(range) !== undefined) return wrong;
-    return [fieldError.invalid(at, range, 'must not have bits set beyond the prefix length')];
-  });
+  const errors = eachOf(ranges, path, (range, at) => byRule(at, range, canonicalNetwork));
   if (errors.length > 0 || ranges.length < 2 || isDualStack(ranges)) return errors;
   const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
   return [fieldError.invalid(path, [...ranges], why)];

@@ -140,16 +140,21 @@ type LabelKeys = Pick<Term, 'matchLabelKeys' | 'mismatchLabelKeys' | 'labelSelec
 
 /**
  * Validates `matchLabelKeys` and `mismatchLabelKeys`; `path` is that of the term or constraint with the label selector.
+ * `always`: the keys are validated even where they are forbidden.
  */
 export function validateLabelKeys(
   { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: LabelKeys,
   path: string,
+  always = false,
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const [field, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys })) {
-    if (keys.length > 0 && labelSelector === undefined) {
+    const isForbidden = keys.length > 0 && labelSelector === undefined;
+    if (isForbidden) {
       errors.push(fieldError.forbidden(`${path}.${field}`, 'must not be specified when labelSelector is not set'));
-    } else errors.push(...eachOf(keys, `${path}.${field}`, (key, at) => byRule(at, key, qualifiedName)));
+    }
+    if (!isForbidden || always)
+      errors.push(...eachOf(keys, `${path}.${field}`, (key, at) => byRule(at, key, qualifiedName)));
   }
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   const places = new Map(matchLabelKeys.map((key, i) => [key, i]));

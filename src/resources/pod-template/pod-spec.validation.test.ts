@@ -372,6 +372,12 @@ describe('affinity and topology spread constraints', () => {
       spread({ matchLabelKeys: ['a'] }),
       ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
+    [
+      'matchLabelKeys that are no labels, without a label selector',
+      spread({ matchLabelKeys: ['a b'] }),
+      ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
+      ['Invalid', `${S}.matchLabelKeys[0]`, expect.stringContaining('Invalid value: "a b": name part must')],
+    ],
   ]);
   test('matchLabelKeys are merged into the label selector once', () => {
     const metadata = { labels: { a: 'b' } };

@@ -34,7 +34,7 @@ export function validateSpread(constraints: readonly Constraint[] | undefined, p
     }
     return [
       ...errors,
-      ...validateLabelKeys(constraint, at),
+      ...validateLabelKeys(constraint, at, true),
       ...validateSelectorObject(constraint.labelSelector, `${at}.labelSelector`),
     ];
   });

@@ -9,6 +9,7 @@ import {
   ipAddress,
   type Names,
   parseCidr,
+  parseNetwork,
   readIp,
 } from '../../meta/index.ts';
 import { byRule } from './field-rules.ts';
@@ -86,6 +87,34 @@ export function isWithin(inner: string, outer: string): boolean {
 
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);
 export const validateCidr = (field: string, value: string): FieldError[] => byRule(field, value, cidr);
+
+/** The text with its leading zeros removed from decimal numbers, which some parsers read as octal. */
+const withoutZeros = (text: string): string => text.replace(/(?<![\d:a-f])0+(?=\d)(?![\d]*[:a-f])/gi, '');
+
+/** Requires the only form of an IP address that names it. */
+export function canonicalAddress(text: string): string[] {
+  const wrong = ipAddress(text);
+  if (wrong.length > 0) return ipAddress(withoutZeros(text)).length === 0 ? ['must not have leading 0s'] : wrong;
+  const address = readIp(text) as IpNumber;
+  if (address.size === 32 && text.includes(':')) return ['must not be an IPv4-mapped IPv6 address'];
+  return canonicalForm(text, formatIp(address));
+}
+
+/** Requires the only form of a network that names it. */
+export function canonicalNetwork(text: string): string[] {
+  const range = parseCidr(text);
+  if (range === undefined) {
+    const isPadded = parseCidr(withoutZeros(text)) !== undefined;
+    return isPadded ? ['must not have leading 0s in IP or prefix length'] : cidr(text);
+  }
+  const address = readIp(range.address) as IpNumber;
+  if (address.size === 32 && text.includes(':')) return ['must not have an IPv4-mapped IPv6 address'];
+  if (parseNetwork(text) === undefined) return ['must not have bits set beyond the prefix length'];
+  return canonicalForm(text, formatCidr({ address: formatIp(address), prefix: range.prefix }));
+}
+
+const canonicalForm = (text: string, form: string): string[] =>
+  text === form ? [] : [`must be in canonical form (${JSON.stringify(form)})`];
 
 const special: readonly (readonly [ranges: readonly string[], why: string])[] = [
   [['127.0.0.0/8', '::1/128'], 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],

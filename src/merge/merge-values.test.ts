@@ -56,6 +56,15 @@ describe('mergeValues', () => {
     [{ spec: { nope: 1 } }, '.spec.nope: field not declared in schema'],
     [{ spec: { replicas: 'x' } }, '.spec.replicas: expected numeric (int or float), got string'],
     [{ spec: { replicas: 'x', flag: 1 } }, 'errors:\n  .spec.replicas: expected numeric'],
+    // As the reference server answers.
+    [{ spec: { replicas: null } }, '.spec.replicas: expected numeric (int or float), got structpb.NullValue'],
+    [{ spec: null }, '.spec: expected map, got &{NULL_VALUE}'],
+    [{ spec: { containers: null } }, '.spec.containers: expected list, got &{NULL_VALUE}'],
+    [
+      { spec: { containers: [{ name: 'x', args: null }] } },
+      '.spec.containers[name="x"].args: expected list, got &{NULL_VALUE}',
+    ],
+    [{ spec: { flag: null } }, '.spec.flag: expected boolean, got &{NULL_VALUE}'],
   ])('refuses %j', (applyConfig, why) => {
     expect(() => merged({}, applyConfig)).toThrow(`failed to convert patch object to typed object: ${why}`);
   });

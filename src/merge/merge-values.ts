@@ -1,7 +1,9 @@
 import { atOnce, type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
+import { elementOf } from './fields-of.ts';
 import { merge } from './merge.ts';
-import { objectShape, type Shape } from './shape.ts';
+import { pathElementText } from './path.ts';
+import { memberShape, objectShape, type Shape } from './shape.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
 /** The maximum number of atomic values that a message names. */
@@ -10,7 +12,7 @@ const maxNamed = 100;
 /**
  * An object with an applied configuration merged into it: nobody owns the fields, and nothing is pruned. Neither argument
  * is changed; the result shares values with both.
- * @throws StatusError 400 when the configuration does not fit the schema, or sets an atomic list, map or struct
+ * @throws StatusError 400 when the configuration does not fit the schema, has a null, or sets an atomic list, map or struct
  */
 export function mergeValues(
   { schema, names }: { readonly schema: StructSchema; readonly names: Names },
@@ -19,6 +21,7 @@ export function mergeValues(
 ): JsonObject {
   const shape = objectShape(schema, names);
   const errors = atOnce(validateApplyConfig(shape, applyConfig));
+  findNulls(shape, applyConfig, '', errors);
   if (errors.length > 0) {
     const why = errors.length === 1 ? errors[0] : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');
     throw statusError.badRequest(`failed to convert patch object to typed object: ${why}`);
@@ -30,6 +33,37 @@ export function mergeValues(
     throw statusError.badRequest(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${paths}`);
   }
   return merge(shape, object, applyConfig);
+}
+
+/** What the reference server says of a null, by what is expected; a value of any type may be null. */
+const nullErrors: { readonly [expected: string]: string } = {
+  list: 'expected list, got &{NULL_VALUE}',
+  struct: 'expected map, got &{NULL_VALUE}',
+  map: 'expected map, got &{NULL_VALUE}',
+  string: 'expected string, got &value.valueUnstructured{Value:0}',
+  number: 'expected numeric (int or float), got structpb.NullValue',
+  boolean: 'expected boolean, got &{NULL_VALUE}',
+  scalar: 'expected any scalar, got &{NULL_VALUE}',
+};
+
+/** The nulls within a value: a configuration says what a field is, and removes none. */
+function findNulls(shape: Shape, value: Json, path: string, found: string[]): void {
+  if (found.length >= maxNamed) return;
+  if (value === null) {
+    const why = nullErrors[shape.kind === 'scalar' ? shape.accepts : shape.kind];
+    if (why !== undefined) found.push(`${path}: ${why}`);
+  } else if (Array.isArray(value)) {
+    if (shape.kind !== 'list') return;
+    for (const [i, item] of value.entries()) {
+      const at = shape.listType === 'atomic' ? `[${i}]` : pathElementText(elementOf(shape, item));
+      findNulls(shape.element, item, `${path}${at}`, found);
+    }
+  } else if (typeof value === 'object' && (shape.kind === 'struct' || shape.kind === 'map')) {
+    for (const key in value) {
+      const member = memberShape(shape, key);
+      if (member !== undefined) findNulls(member, value[key] as Json, `${path}.${key}`, found);
+    }
+  }
 }
 
 /** The paths of atomic lists, maps and structs within a value; values without a declared field are not looked at. */

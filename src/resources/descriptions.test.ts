@@ -1,19 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it, describe as suite } from 'vitest';
-import type { EitherSchema, Schema, StructSchema } from '../schema/index.ts';
+import type { EitherSchema, ScalarSchema, Schema, StructSchema } from '../schema/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import * as groups from '../types/index.ts';
 import { builtinResources, metricsResources } from './index.ts';
 import { olderKinds } from './older/index.ts';
 
-type Type = StructSchema | EitherSchema;
+type Type = StructSchema | EitherSchema | (ScalarSchema & { readonly name: string });
 
 const isType = (value: unknown): value is Type =>
-  typeof value === 'object' &&
-  value !== null &&
-  'type' in value &&
-  (value.type === 'struct' || value.type === 'either');
+  typeof value === 'object' && value !== null && 'type' in value && 'name' in value && typeof value.name === 'string';
 
 /** The kinds that only have older versions. */
 const removedKinds = olderKinds.flatMap(({ definition, versions }) =>

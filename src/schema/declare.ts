@@ -37,6 +37,8 @@ export type ScalarName =
 
 export interface ScalarSchema<T = unknown> {
   readonly type: ScalarName;
+  /** The name of the type in OpenAPI documents, where it has one of its own: `meta/v1.FieldsV1`. */
+  readonly name?: string;
   /** Never set; carries the TypeScript type of a value. */
   readonly $value?: T;
 }
@@ -181,6 +183,8 @@ export const quantity = scalar<string>('quantity');
 export const intOrString = scalar<number | string>('intOrString');
 export const anyValue = scalar<Json>('any');
 export const anyObject = scalar<JsonObject>('object');
+/** A scalar under a name of its own in OpenAPI documents. */
+export const named = <S extends ScalarSchema>(name: string, schema: S): S => ({ ...schema, name });
 
 export const list = <E extends Schema>(element: E, options: { readonly most?: number } = {}): ListSchema<E> => ({
   type: 'list',

@@ -28,6 +28,7 @@ export {
   type MapSchema,
   map,
   microTime,
+  named,
   type ObjectOf,
   quantity,
   type ScalarName,

@@ -16,6 +16,7 @@ import {
   lazy,
   list,
   map,
+  named,
   openApiName,
   openApiSchemas,
   quantity,
@@ -70,7 +71,16 @@ describe('a field', () => {
     [double, { type: 'number', format: 'double' }, { type: 'number', format: 'double' }],
     [bytes, { type: 'string', format: 'byte' }, { type: 'string', format: 'byte' }],
     [anyValue, { description: 'Any value.' }, { description: 'Any value.' }],
-    [anyObject, { type: 'object' }, { type: 'object' }],
+    [
+      anyObject,
+      { $ref: '#/definitions/io.k8s.apimachinery.pkg.runtime.RawExtension' },
+      { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.runtime.RawExtension' },
+    ],
+    [
+      named('meta/v1.FieldsV1', anyObject),
+      { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1' },
+      { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1' },
+    ],
     [
       map(string),
       { type: 'object', additionalProperties: { type: 'string' } },

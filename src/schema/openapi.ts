@@ -8,7 +8,7 @@ import {
   setKey,
 } from '../meta/index.ts';
 import { fieldName, resolve } from './access.ts';
-import type { Field, ScalarName, Schema, StructSchema } from './declare.ts';
+import type { Field, ScalarName, ScalarSchema, Schema, StructSchema } from './declare.ts';
 import { scalars } from './scalars.ts';
 
 /** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of an OpenAPI 3.0 document. */
@@ -174,11 +174,15 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
     case 'lazy':
       return schemaOf(resolve(schema), writer);
     default:
-      return scalarSchema(schema.type, writer);
+      return scalarSchema(schema, writer);
   }
 }
 
-function scalarSchema(type: ScalarName, writer: Writer): JsonObject {
+function scalarSchema({ type, name }: ScalarSchema, writer: Writer): JsonObject {
+  if (name !== undefined) {
+    const make = () => ({ ...plainScalars[type], ...descriptionOf(writer, name) });
+    return refer(openApiName(name, writer.names), make, writer);
+  }
   const namedScalar = namedScalars[type];
   if (namedScalar === undefined) return { ...plainScalars[type] };
   return refer(`${writer.names.openApi}.${namedScalar.name}`, () => ({ ...namedScalar[writer.dialect] }), writer);
@@ -218,6 +222,10 @@ const namedScalars: {
     v2: { description: 'An amount such as 500m or 1Gi.', type: 'string' },
     v3: { description: 'An amount such as 500m or 1Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
   },
+  object: sameInBothVersions('apimachinery.pkg.runtime.RawExtension', {
+    description: 'An object of any kind.',
+    type: 'object',
+  }),
   intOrString: {
     name: 'apimachinery.pkg.util.intstr.IntOrString',
     v2: { description: 'A whole number or text.', type: 'string', format: 'int-or-string' },

@@ -16,6 +16,7 @@ import {
   lazy,
   list,
   map,
+  named,
   type ScalarSchema,
   type Schema,
   string,
@@ -104,6 +105,7 @@ export type JSONSchemaProps = {
 // The schema that contains itself: seen from inside it is a value of the type above.
 type Self = LazySchema<ScalarSchema<JSONSchemaProps>>;
 const self = lazy((): Schema => JSONSchemaProps) as Self;
+export const JSONValue = named('apiextensions/v1.JSON', anyValue);
 export const JSONSchemaPropsOrArray = either<Self | ListSchema<Self>>(
   'apiextensions/v1.JSONSchemaPropsOrArray',
   self,
@@ -124,7 +126,7 @@ export const JSONSchemaProps = struct('apiextensions/v1.JSONSchemaProps', {
   type: field(5, string),
   format: field(6, string),
   title: field(7, string),
-  default: field(8, anyValue, { nullable: true }),
+  default: field(8, JSONValue, { nullable: true }),
   maximum: field(9, double, { nullable: true }),
   exclusiveMaximum: field(10, bool),
   minimum: field(11, double, { nullable: true }),
@@ -136,7 +138,7 @@ export const JSONSchemaProps = struct('apiextensions/v1.JSONSchemaProps', {
   minItems: field(17, int64, { nullable: true }),
   uniqueItems: field(18, bool),
   multipleOf: field(19, double, { nullable: true }),
-  enum: field(20, list(anyValue), { listType: 'atomic' }),
+  enum: field(20, list(JSONValue), { listType: 'atomic' }),
   maxProperties: field(21, int64, { nullable: true }),
   minProperties: field(22, int64, { nullable: true }),
   required: field(23, list(string), { listType: 'atomic' }),
@@ -152,7 +154,7 @@ export const JSONSchemaProps = struct('apiextensions/v1.JSONSchemaProps', {
   additionalItems: field(33, JSONSchemaPropsOrBool, { nullable: true }),
   definitions: field(34, map(self)),
   externalDocs: field(35, ExternalDocumentation, { nullable: true }),
-  example: field(36, anyValue, { nullable: true }),
+  example: field(36, JSONValue, { nullable: true }),
   nullable: field(37, bool),
   'x-{product}-preserve-unknown-fields': field(38, bool, { nullable: true }),
   'x-{product}-embedded-resource': field(39, bool),

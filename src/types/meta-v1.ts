@@ -9,6 +9,7 @@ import {
   int64,
   list,
   map,
+  named,
   shortList,
   string,
   struct,
@@ -41,6 +42,8 @@ export const OwnerReference = struct(
 );
 export type OwnerReference = Infer<typeof OwnerReference>;
 
+export const FieldsV1 = named('meta/v1.FieldsV1', anyObject);
+
 export const ManagedFieldsEntry = struct('meta/v1.ManagedFieldsEntry', {
   manager: field(1, string),
   operation: field(2, string, {
@@ -50,7 +53,7 @@ export const ManagedFieldsEntry = struct('meta/v1.ManagedFieldsEntry', {
   apiVersion: field(3, string),
   time: field(4, time, { nullable: true }),
   fieldsType: field(6, string),
-  fieldsV1: field(7, anyObject, { nullable: true }),
+  fieldsV1: field(7, FieldsV1, { nullable: true }),
   subresource: field(8, string),
 });
 export type ManagedFieldsEntry = Infer<typeof ManagedFieldsEntry>;

@@ -201,6 +201,13 @@ describe('JSON patches', () => {
       containers('a'),
       podSpec({ initContainers: [{ name: 'a' }, { name: 'u' }], containers: [{ name: 'a' }] }),
     ],
+    // As the reference server: null is a value, and decoding drops it.
+    [
+      'set a field to null',
+      '[JSONPatch{op: "replace", path: "/spec/replicas", value: null}]',
+      spec({ replicas: 3, paused: true }),
+      spec({ paused: true }),
+    ],
     ['that are empty change nothing', '[JSONPatch{}].filter(p, false)', spec({ replicas: 1 }), spec({ replicas: 1 })],
   ])('%s', async (_, jsonPatch, object, expected) => {
     const result = await mutated({ jsonPatch }, object);

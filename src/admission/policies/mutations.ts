@@ -165,7 +165,7 @@ function operationOf(one: Value, limit: JsonLimit): JsonObject {
   const operation: JsonObject = { op: one.get('op') as string, path: one.get('path') as string };
   if (one.get('from') !== '') operation['from'] = one.get('from') as string;
   const value = one.get('value');
-  if (value === undefined) return operation;
+  if (value === undefined) return { ...operation, value: null };
   const json = jsonIn(value, limit, 'JSONPath valueExpression evaluated to a type that could not marshal to JSON');
   if (value instanceof ConstructedValue) checkTypes(value);
   return { ...operation, value: json };

@@ -229,6 +229,14 @@ describe('device resources in a server', () => {
     const off = await start(on, gates);
     expect((await off.request('POST', claims('v1beta1'), sent)).text).not.toContain('adminAccess');
     const kept = await start(on, { ...gates, DRAAdminAccess: true });
+    expect((await kept.request('POST', claims('v1beta1'), sent)).json()).toMatchObject({
+      code: 422,
+      details: { causes: [{ reason: 'FieldValueForbidden', field: 'spec.devices.requests[0].adminAccess' }] },
+    });
+    const place = '/api/v1/namespaces/default';
+    const namespace = (await kept.request('GET', place)).json() as { metadata: { labels: JsonObject } };
+    namespace.metadata.labels['resource.kubernetes.io/admin-access'] = 'true';
+    await kept.request('PUT', place, namespace);
     expect((await kept.request('POST', claims('v1beta1'), sent)).text).toContain('"adminAccess":true');
   });
 

@@ -36,6 +36,7 @@ import { builtinResources, metricsResources } from '../resources/index.ts';
 import { limitHistory, observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
+import { adminAccessChecks } from './access/admin-access-checks.ts';
 import { openAuthentication } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
 import { admitToConsole, allowConsole, openConsole } from './access/console-access.ts';
@@ -333,7 +334,10 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, backend, authorize, names }),
-    referenceChecks: parameterChecks({ backend, authorize, names, findKind }),
+    referenceChecks: new Map([
+      ...parameterChecks({ backend, authorize, names, findKind }),
+      ...adminAccessChecks({ backend, names }),
+    ]),
     ...allocationOptions(settings, { names, store, random, registry: () => backend.registry }, serves),
     virtualLists: new Map([
       ['componentstatuses', () => componentStatuses(store, names, probeOthers(localComponents(settings)))],

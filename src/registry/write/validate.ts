@@ -68,7 +68,8 @@ export function rejectInvalid(attempt: Attempt): undefined {
 /** Checks the references of a valid object. @throws StatusError 422 */
 export function checkReferences(attempt: Attempt): Promise<void> | undefined {
   const { registry, target } = attempt.request;
-  const check = target.subresource === '' ? registry.referenceChecks.get(target.resource) : undefined;
+  const { resource, subresource } = target;
+  const check = subresource === '' || subresource === 'status' ? registry.referenceChecks.get(resource) : undefined;
   return check?.(checkedWrite(attempt)).then((errors) => rejectErrors(attempt, errors));
 }
 

@@ -1,6 +1,6 @@
 import { type ApiObject, isJsonObject, type Json, type JsonObject, scheduler, type User } from '../../meta/index.ts';
 import { type Action, type CompiledRules, compileRules, rulesAllow, rulesOf, weightOf } from './rules.ts';
-import { type Binding, type Bound, type RoleSlot, type Subject, SubjectBindings } from './subject-bindings.ts';
+import { type Binding, type RoleSlot, type Subject, SubjectBindings } from './subject-bindings.ts';
 
 export type RoleKind = 'Role' | 'ClusterRole';
 
@@ -59,13 +59,13 @@ export class RbacIndex {
    * where many permissions have to be looked at, in turns of the user.
    */
   findGrant(user: User, namespace: string, action: Action): Binding | undefined | Promise<Binding | undefined> {
-    const candidates = this.#rolesOf(user, namespace);
+    const candidates = this.#bindingsOf(user, namespace);
     let looked = 0;
     for (let next = candidates.next(); next.done !== true; next = candidates.next()) {
-      const [role, binding] = next.value;
-      if (role.compiled === undefined) continue;
-      if (rulesAllow(role.compiled, action)) return binding;
-      looked += weightOf(role.compiled, action);
+      const { compiled } = next.value.role;
+      if (compiled === undefined) continue;
+      if (rulesAllow(compiled, action)) return next.value;
+      looked += weightOf(compiled, action);
       if (looked >= permissionsAtOnce) return findInTurns(candidates, action, user);
     }
     return undefined;
@@ -74,7 +74,7 @@ export class RbacIndex {
   /** The roles to which the user is bound at cluster scope and in the namespace, each once. */
   rolesOf(user: User, namespace: string): ReadonlySet<RoleSlot> {
     const found = new Set<RoleSlot>();
-    for (const [role] of this.#rolesOf(user, namespace)) found.add(role);
+    for (const { role } of this.#bindingsOf(user, namespace)) found.add(role);
     return found;
   }
 
@@ -92,14 +92,16 @@ export class RbacIndex {
     return { roles, bindings: this.#bindings.size, users: this.#users.size, groups: this.#groups.size };
   }
 
-  *#rolesOf(user: User, namespace: string): Generator<Bound, void, undefined> {
-    yield* this.#rolesIn(user, '');
-    if (namespace !== '') yield* this.#rolesIn(user, namespace);
-  }
-
-  *#rolesIn({ name, groups }: User, namespace: string): Generator<Bound, void, undefined> {
-    yield* this.#users.rolesIn(name, namespace);
-    for (const group of groups) yield* this.#groups.rolesIn(group, namespace);
+  /** The bindings of a user and of its groups, at cluster scope and in the namespace: of each subject, one for each role. */
+  *#bindingsOf({ name, groups }: User, namespace: string): Generator<Binding, void, undefined> {
+    for (const scope of namespace === '' ? [''] : ['', namespace]) {
+      const own = this.#users.of(name, scope);
+      if (own !== undefined) yield* own;
+      for (const group of groups) {
+        const shared = this.#groups.of(group, scope);
+        if (shared !== undefined) yield* shared;
+      }
+    }
   }
 
   #slot(key: string, kind: string, name: string): RoleSlot {
@@ -136,14 +138,18 @@ export class RbacIndex {
 }
 
 /** The rest of a decision. Roles that change meanwhile are looked at as they are by then. */
-async function findInTurns(candidates: Iterator<Bound>, action: Action, { name }: User): Promise<Binding | undefined> {
+async function findInTurns(
+  candidates: Iterator<Binding>,
+  action: Action,
+  { name }: User,
+): Promise<Binding | undefined> {
   const turns = scheduler.turns(name);
   for (;;) {
     if (turns.over) await turns.next();
     const next = candidates.next();
     if (next.done === true) return undefined;
-    const [{ compiled }, binding] = next.value;
-    if (compiled !== undefined && rulesAllow(compiled, action)) return binding;
+    const { compiled } = next.value.role;
+    if (compiled !== undefined && rulesAllow(compiled, action)) return next.value;
   }
 }
 

@@ -29,9 +29,6 @@ export interface Binding {
   readonly role: RoleSlot;
 }
 
-/** A role, and the first binding that binds a subject to it. */
-export type Bound = readonly [role: RoleSlot, binding: Binding];
-
 /** By namespace and role, in the order of their creation. */
 type ByNamespace = Map<string, Map<RoleSlot, Set<Binding>>>;
 
@@ -69,19 +66,22 @@ export class SubjectBindings {
     else this.#subjects.set(subject, left);
   }
 
-  /** The roles to which a subject is bound in a namespace, each once. */
-  *rolesIn(subject: string, namespace: string): Generator<Bound, void, undefined> {
+  /** The bindings of a subject in a namespace, the first one of each role; undefined: it has none anywhere. */
+  of(subject: string, namespace: string): Iterable<Binding> | undefined {
     const found = this.#subjects.get(subject);
-    if (found instanceof Map) {
-      for (const [role, [first]] of found.get(namespace) ?? []) if (first !== undefined) yield [role, first];
-    } else if (found !== undefined) {
-      const own = found.filter((binding) => binding.namespace === namespace);
-      for (const [i, binding] of own.entries()) {
-        if (own.findIndex(({ role }) => role === binding.role) === i) yield [binding.role, binding];
-      }
-    }
+    if (found === undefined) return undefined;
+    if (found instanceof Map) return firstOfEach(found.get(namespace)?.values() ?? []);
+    return found.filter((binding) => binding.namespace === namespace && isFirst(found, binding));
   }
 }
+
+function* firstOfEach(roles: Iterable<Set<Binding>>): Generator<Binding, void, undefined> {
+  for (const [first] of roles) if (first !== undefined) yield first;
+}
+
+/** Whether no earlier binding binds to the same role in the same namespace. */
+const isFirst = (bindings: readonly Binding[], binding: Binding): boolean =>
+  bindings.find(({ role, namespace }) => role === binding.role && namespace === binding.namespace) === binding;
 
 function byNamespace(bindings: readonly Binding[]): ByNamespace {
   const made: ByNamespace = new Map();

@@ -83,6 +83,15 @@ describe('discovery', () => {
     expect(found).toEqual(expected['res'] ?? expected['apps']);
   });
 
+  it('lets caches keep aggregated discovery, and no other form', async () => {
+    const headersOf = async (path: string, accept: string) =>
+      (await server.send('GET', path, { headers: { accept } })).headers;
+    for (const path of ['/api', '/apis']) {
+      expect(await headersOf(path, aggregated)).toMatchObject({ 'cache-control': 'public', vary: 'Accept' });
+      expect(await headersOf(path, 'application/json')).toMatchObject({ 'cache-control': 'no-cache, private' });
+    }
+  });
+
   it('serves aggregated discovery in v2beta1 too, and the unaggregated form instead of an unknown version', async () => {
     const ask = (accept: string, path = '/apis') => server.send('GET', path, { headers: { accept } });
     const of = (version: string) => aggregated.replace('v=v2', `v=${version}`);

@@ -95,7 +95,8 @@ export function createDiscovery(
       const document = remembered(documents, as?.version ?? '', () => new MadeOnce(make));
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
       const contentType = `${mediaType}${parameters}`;
-      const more = source.groups === undefined ? {} : { vary: 'Accept' };
+      const vary = source.groups === undefined ? {} : { vary: 'Accept' };
+      const more = as === undefined ? vary : { ...vary, 'cache-control': 'public' };
       const answer = (ready: Document) => serveDocument(ready, contentType, headers['if-none-match'], more);
       return document.made === undefined ? document.get(readTurns(call)).then(answer) : answer(document.made);
     },

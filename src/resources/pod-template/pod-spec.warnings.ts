@@ -2,7 +2,6 @@ import { dns1123Label, type Names, type ObjectMeta, parseQuantity, warned } from
 import type { ResourceList } from '../../rules/index.ts';
 import type { Container, EphemeralContainer, PodSpec, PodTemplateSpec, Volume } from '../../types/core-v1.ts';
 import { addressWarnings } from '../shared/addresses.ts';
-
 import { annotationKeys, containersOf } from './annotations.ts';
 import { duplicatePortWarnings } from './duplicate-ports.ts';
 import { deprecatedLabelReason, nodeSelectorTermWarnings } from './node-labels.ts';

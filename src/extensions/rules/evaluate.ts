@@ -15,7 +15,6 @@ import {
 } from '../../meta/index.ts';
 import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
-
 import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
 /** What one evaluation of an expression may cost. */

@@ -4,7 +4,6 @@ import { type Names, warned } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Service, ServiceSpec } from '../../types/core-v1.ts';
 import { addressWarnings, cidrWarnings } from '../shared/addresses.ts';
-
 import { hasClusterIp, isHeadless } from './services.defaults.ts';
 
 /** The deprecated topology annotation and its replacement. */

@@ -4,7 +4,7 @@ import { warned, warningsOf } from './warned.ts';
 const many = Array.from({ length: 3_000 }, (_, i) => i);
 
 it('warnings look at the first entries of a list', () => {
-  expect(warned(undefined)).toEqual([]);
+  expect([warned(undefined), warned(null)]).toEqual([[], []]);
   expect(warned(many)).toEqual(many.slice(0, 2_000));
   expect(warningsOf(() => warned(many))).toEqual(many.slice(0, 2_000));
 });

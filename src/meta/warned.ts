@@ -4,9 +4,9 @@ const maxWarned = 2_000;
 /** How many entries are left for the warnings of the object at hand; undefined outside of {@link warningsOf}. */
 let room: number | undefined;
 
-/** The entries of a list that warnings look at: a response has room for few of them. */
-export function warned<T>(entries: readonly T[] = []): readonly T[] {
-  const looked = entries.slice(0, room ?? maxWarned);
+/** The entries of a list that warnings look at: a response has room for few of them. A list without entries may be null. */
+export function warned<T>(entries: readonly T[] | null | undefined): readonly T[] {
+  const looked = (entries ?? []).slice(0, room ?? maxWarned);
   if (room !== undefined) room -= looked.length;
   return looked;
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends text and resolves to what comes until the connection ends, after 50 ms of silence at the latest. */
+/** Sends text and resolves to what comes until the connection ends, or has been silent for 100 ms after its first bytes. */
 function raw(requests: string): Promise<string> {
   sent = [];
   finished = 0;
@@ -37,8 +37,9 @@ function raw(requests: string): Promise<string> {
     let received = '';
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(requests));
     socket.setEncoding('latin1');
-    socket.setTimeout(50, () => socket.destroy());
+    socket.on('timeout', () => socket.destroy());
     socket.on('data', (piece) => {
+      socket.setTimeout(100);
       received += piece;
     });
     socket.on('error', reject);

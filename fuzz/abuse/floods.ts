@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import { openSocket } from '../client.ts';
 import {
   flag,
@@ -158,7 +159,68 @@ async function sendFlood(
   hold(allClosed || !ends, `${what} do not end their connection`);
 }
 
+/** How many requests a connection sends at once: fewer than the streams that it may have. */
+const inBurst: { readonly [protocol in Protocol]: number } = { h2: 99, 'http/1.1': 50 };
+
+/** Connections that all send their requests in the same moment, which Node would read in one turn of the event loop. */
+const burst: Scenario = {
+  name: 'burst-of-connections',
+  title: 'requests that many connections send at the same moment are read in turns, and answered',
+  attack: async ({ server, full }) => {
+    for (const protocol of ['h2', 'http/1.1'] as const) {
+      const count = inBurst[protocol];
+      const sent = Buffer.concat(
+        protocol === 'h2'
+          ? [
+              preface,
+              settings(),
+              ...Array.from({ length: count }, (_, i) => requestFrame(2 * i + 1, 'GET', '/version')),
+            ]
+          : [Buffer.from(`GET /version HTTP/1.1\r\n${host}\r\n`.repeat(count))],
+      );
+      const sockets = await Promise.all(Array.from({ length: full ? 300 : 20 }, () => openSocket(server, protocol)));
+      const responsesOf = protocol === 'h2' ? countHeaders : countHeads;
+      const answered = sockets.map((socket) => responsesOf(socket, count));
+      for (const socket of sockets) socket.write(sent);
+      const all = await Promise.race([Promise.all(answered).then(() => true), sleep(60_000, false, { ref: false })]);
+      for (const socket of sockets) socket.destroy();
+      hold(all, `requests over ${protocol} get no response`);
+    }
+  },
+};
+
+/** Resolves once a connection of HTTP/1.1 has brought so many responses. */
+function countHeads(socket: TLSSocket, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let [tail, found] = ['', 0];
+    socket.on('data', (piece: Buffer) => {
+      const text = tail + piece.toString('latin1');
+      found += text.split('HTTP/1.1 ').length - 1;
+      tail = text.slice(-8);
+      if (found >= count) resolve();
+    });
+  });
+}
+
+/** Resolves once a connection of HTTP/2 has brought so many frames of headers. */
+function countHeaders(socket: TLSSocket, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let [rest, found]: [Buffer, number] = [Buffer.alloc(0), 0];
+    socket.on('data', (piece: Buffer) => {
+      rest = Buffer.concat([rest, piece]);
+      while (rest.length >= 9) {
+        const end = 9 + rest.readUIntBE(0, 3);
+        if (rest.length < end) break;
+        if (rest[3] === frameType.headers) found++;
+        rest = rest.subarray(end);
+      }
+      if (found >= count) resolve();
+    });
+  });
+}
+
 export const floodScenarios: readonly Scenario[] = [
+  burst,
   scenario('http2-floods', 'h2', 'floods of HTTP/2 frames end their own connections only'),
   scenario('http1-floods', 'http/1.1', 'floods of HTTP/1.1 requests and chunks do not delay others'),
 ];

@@ -5,7 +5,7 @@ import type { Stages, Turns, User } from '../meta/index.ts';
 import { type Resource, readFlag } from '../registry/index.ts';
 import { Overload } from './overload.ts';
 import type { Query, RequestInfo } from './request-info.ts';
-import { readTimeout } from './timeout.ts';
+import { timeoutOf } from './timeout.ts';
 import type { ApiRequest } from './types.ts';
 
 /**
@@ -179,7 +179,7 @@ const defaultTimeoutMs = 60_000;
 
 /** How long a request may wait for its seats (ms). */
 const maxWaitMs = (info: RequestInfo): number =>
-  Math.min(readTimeout(info) || defaultTimeoutMs, defaultTimeoutMs) * maxWaitPart;
+  Math.min(timeoutOf(info) ?? defaultTimeoutMs, defaultTimeoutMs) * maxWaitPart;
 
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 

@@ -99,6 +99,18 @@ describe('a request', () => {
     expect(level().counts).toMatchObject({ timedOut: 3, rejected: 0 });
   });
 
+  it('waits as one without a timeout when it may take long and names one that is no duration, and gives its seat back', async () => {
+    const { takeSeats, level, handler } = await startServer(1);
+    const release = takeSeats();
+    const waiting = handler(requestOf('GET', `${configMaps}?watch=1&timeout=soon`, asJane));
+    await settled();
+    expect(level().queueSet.state.waiting).toBe(1);
+    release();
+    const { status, body } = await waiting;
+    expect([status, level().queueSet.idle]).toEqual([200, true]);
+    await (body as AsyncIterableIterator<Uint8Array>).return?.();
+  });
+
   it('is refused at its own deadline, whether others that came before or after have a later one', async () => {
     const { send, clock, takeSeats, level } = await startServer(1);
     const release = takeSeats();

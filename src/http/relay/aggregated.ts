@@ -8,7 +8,7 @@ import { emptyBody, textAnswer } from '../answers.ts';
 import type { Call } from '../call.ts';
 import { createExchange, type Exchange, StaleConnection } from '../listener/exchange.ts';
 import type { RequestInfo } from '../request-info.ts';
-import { isLongRunning, readTimeout } from '../timeout.ts';
+import { isLongRunning, timeoutOf } from '../timeout.ts';
 import type { ApiRequest, ApiResponse } from '../types.ts';
 import { type DialOptions, dialFailure, type EndpointTls } from './dial.ts';
 import { KeptConnections } from './kept-connections.ts';
@@ -192,7 +192,7 @@ export function pathThere({ path, query }: Pick<RequestInfo, 'path' | 'query'>):
 /** The time for a response (ms); undefined for one that may take as long as the client wants. */
 function deadlineOf({ request, info }: Call): number | undefined {
   if (info.verb === 'watch' || isLongRunning(request, info)) return undefined;
-  return Math.min(readTimeout(info) || answerMs, answerMs);
+  return Math.min(timeoutOf(info) ?? answerMs, answerMs);
 }
 
 /** A signal that aborts with another one, or after a time (ms). */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpointSlices } from '../discovery/endpoint-slices.ts';
+import { canonicalNetwork } from '../shared/addresses.ts';
 import { created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { ingressClasses } from './ingress-classes.ts';
@@ -373,4 +374,8 @@ test.each([
   expect(warningsOf(networkPolicies, fragment)).toEqual(
     expected.map((why) => `spec.egress[0].to[0].ipBlock.cidr: ${why}`),
   );
+});
+
+test('a long text is no network, and its zeros are not tried one by one', () => {
+  expect(canonicalNetwork(`${'0'.repeat(1_000_000)}:`)).toEqual([says.cidr]);
 });

@@ -88,8 +88,12 @@ export function isWithin(inner: string, outer: string): boolean {
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);
 export const validateCidr = (field: string, value: string): FieldError[] => byRule(field, value, cidr);
 
+/** No address or network is longer. */
+const longestText = 64;
+
 /** The text with its leading zeros removed from decimal numbers, which some parsers read as octal. */
-const withoutZeros = (text: string): string => text.replace(/(?<![\d:a-f])0+(?=\d)(?![\d]*[:a-f])/gi, '');
+const withoutZeros = (text: string): string =>
+  text.length > longestText ? text : text.replace(/(?<![\d:a-f])0+(?=\d)(?![\d]*[:a-f])/gi, '');
 
 /** Requires the only form of an IP address that names it. */
 export function canonicalAddress(text: string): string[] {

@@ -64,6 +64,17 @@ describe('a burst of requests', () => {
     expect(all.some(({ resting }) => resting)).toBe(false);
   });
 
+  it('does not wait for the connections of another user that rest', () => {
+    const { bursts, connect, turn } = start();
+    const many = Array.from({ length: 10 * mostWoken }, () => connect('a'));
+    const one = connect('b');
+    for (let i = 0; i < mostInTurn; i++) bursts.arrived('a', many[i] as (typeof many)[number]);
+    for (let i = 0; i < mostInTurn; i++) bursts.arrived('b', one);
+    turn();
+    expect(one.resting).toBe(false);
+    expect(many.filter(({ resting }) => !resting)).toHaveLength(mostWoken / 2);
+  });
+
   it('says nothing of a connection that has ended', () => {
     const { bursts, connect } = start();
     const [one, two] = [connect('a'), connect('a')];

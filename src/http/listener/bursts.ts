@@ -4,7 +4,7 @@ import type { Reading } from './reading.ts';
 /** How many requests of a user arrive in one turn of the event loop before its connections rest. */
 export const mostInTurn = 64;
 
-/** How many connections go on in one turn of the event loop after they have rested. */
+/** How many connections of all users go on in one turn of the event loop after they have rested, at least one of each user. */
 export const mostWoken = 32;
 
 type Restable = Pick<Reading, 'rest' | 'wake'>;
@@ -12,6 +12,8 @@ type Restable = Pick<Reading, 'rest' | 'wake'>;
 interface OfUser {
   /** Those that have filled a turn come last. */
   readonly connections: Set<Restable>;
+  /** In the order in which they go on. */
+  readonly resting: Set<Restable>;
   turn: number;
   /** The requests that have arrived in this turn. */
   arrived: number;
@@ -26,7 +28,8 @@ export class Bursts {
   readonly #loop: LoopTurns;
   readonly #defer: (callback: () => void) => void;
   readonly #users = new Map<string, OfUser>();
-  readonly #resting = new Set<Restable>();
+  /** Those with connections that rest. */
+  readonly #waiting = new Set<OfUser>();
 
   constructor(loop: LoopTurns, defer: (callback: () => void) => void = setImmediate) {
     this.#loop = loop;
@@ -35,8 +38,8 @@ export class Bursts {
 
   add(user: string, connection: Restable): void {
     const found = this.#users.get(user);
-    if (found === undefined) this.#users.set(user, { connections: new Set([connection]), turn: -1, arrived: 0 });
-    else found.connections.add(connection);
+    if (found !== undefined) found.connections.add(connection);
+    else this.#users.set(user, { connections: new Set([connection]), resting: new Set(), turn: -1, arrived: 0 });
   }
 
   delete(user: string, connection: Restable): void {
@@ -53,27 +56,34 @@ export class Bursts {
       found.turn = current;
       found.arrived = 0;
     }
-    if (++found.arrived === mostInTurn) this.#rest(found.connections, connection);
+    if (++found.arrived === mostInTurn) this.#rest(found, connection);
   }
 
-  #rest(connections: Set<Restable>, last: Restable): void {
+  #rest(user: OfUser, last: Restable): void {
+    const { connections, resting } = user;
     connections.delete(last);
     connections.add(last);
-    if (this.#resting.size === 0) this.#defer(this.#wake);
+    if (this.#waiting.size === 0) this.#defer(this.#wake);
+    this.#waiting.add(user);
     for (const connection of connections) {
-      if (this.#resting.has(connection)) continue;
-      this.#resting.add(connection);
+      if (resting.has(connection)) continue;
+      resting.add(connection);
       connection.rest();
     }
   }
 
+  /** Each user gets the same part: the connections of one do not wait for all those of another. */
   readonly #wake = (): void => {
-    let left = mostWoken;
-    for (const connection of this.#resting) {
-      if (left-- === 0) break;
-      this.#resting.delete(connection);
-      connection.wake();
+    const part = Math.max(1, Math.floor(mostWoken / this.#waiting.size));
+    for (const user of this.#waiting) {
+      let left = part;
+      for (const connection of user.resting) {
+        if (left-- === 0) break;
+        user.resting.delete(connection);
+        connection.wake();
+      }
+      if (user.resting.size === 0) this.#waiting.delete(user);
     }
-    if (this.#resting.size > 0) this.#defer(this.#wake);
+    if (this.#waiting.size > 0) this.#defer(this.#wake);
   };
 }

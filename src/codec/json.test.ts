@@ -48,7 +48,7 @@ describe('parseJson', () => {
 
   it('ignores colons, braces and digits inside strings', () => {
     const text = String.raw`{"a":"{:\":\\","b\"":["12345678901234567890:"]}`;
-    expect(parseJson(bytes(text))).toEqual({ value: JSON.parse(text), findings: [] });
+    expect(parseJson(bytes(text))).toMatchObject({ value: JSON.parse(text), findings: [] });
   });
 
   it('keeps integers beyond 2^53 exact, and no other number', () => {

@@ -23,7 +23,7 @@ export interface ParsedBody<T extends Json = Json> {
   readonly value: T;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
   readonly findings: readonly string[];
-  /** The bytes of a JSON body that has findings, for {@link strictFindings}. */
+  /** The bytes of a JSON body, for {@link strictFindings}. */
   readonly json?: Uint8Array;
 }
 
@@ -94,7 +94,7 @@ function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
     try {
       const { value, findings } = yield* parseExactInSteps(textOf(bytes, encoding), { maxDepth });
       if (fault !== undefined) break;
-      return findings.length === 0 ? { value, findings: NO_FINDINGS } : { value, findings, json: bytes };
+      return { value, findings: findings.length === 0 ? NO_FINDINGS : findings, json: bytes };
     } catch (error) {
       fault = error;
     }
@@ -103,11 +103,11 @@ function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
   throw fault instanceof StatusError ? fault : statusError.badRequest('invalid JSON');
 }
 
-/** Parses a JSON body; undefined when it is invalid, nests too deep or has findings. */
+/** Parses a JSON body, without its bytes; undefined when it is invalid, nests too deep or has findings. */
 export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
   const shape = scan(bytes);
   const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, textOf(bytes), shape, MAX_DEPTH);
-  return body?.findings.length === 0 ? body : undefined;
+  return body?.findings.length === 0 ? { value: body.value, findings: NO_FINDINGS } : undefined;
 }
 
 /** The same in steps, for a body with many members; undefined for one that can be read in one step. */
@@ -118,8 +118,8 @@ export function parsePlainJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | und
 
 function* withoutFindings(steps: Steps<ParsedBody>): Steps<ParsedBody | undefined> {
   try {
-    const body = yield* steps;
-    return body.findings.length === 0 ? body : undefined;
+    const { value, findings } = yield* steps;
+    return findings.length === 0 ? { value, findings } : undefined;
   } catch (error) {
     if (error instanceof StatusError) return undefined;
     throw error;
@@ -131,10 +131,10 @@ function read(bytes: Uint8Array, text: string, { exact, colons }: Shape, maxDept
   try {
     if (!exact) {
       const value = JSON.parse(text) as Json;
-      if (countKeys(value) === colons) return { value, findings: NO_FINDINGS };
+      if (countKeys(value) === colons) return { value, findings: NO_FINDINGS, json: bytes };
     }
     const { value, findings } = parseExact(text, { maxDepth });
-    return findings.length === 0 ? { value, findings: NO_FINDINGS } : { value, findings, json: bytes };
+    return { value, findings: findings.length === 0 ? NO_FINDINGS : findings, json: bytes };
   } catch {
     return undefined;
   }

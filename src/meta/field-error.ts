@@ -34,7 +34,7 @@ interface ErrorCollection {
   text: number;
 }
 
-/** How many items of all lists may still be checked in this step; undefined outside of a validation in steps. */
+/** The number of items of all lists that may still be checked in this step; undefined outside of a validation in steps. */
 let room: number | undefined;
 
 /** Stops a validation that has found {@link maxErrors} errors or {@link maxErrorText} characters of them. */
@@ -161,8 +161,9 @@ function jsonText(value: Json, room: number, levels: number): string {
 
 // Errors of checks that run later, in steps
 
-/** Lists up to this length are checked immediately, and so many items of all lists together. */
+/** Lists up to this length are checked immediately. */
 const itemsAtOnce = 100;
+/** The number of items of all lists that are checked in one step. */
 const itemsInStep = 500;
 
 /** A placeholder for errors of checks that run later, in steps. */
@@ -178,8 +179,9 @@ class LaterErrors implements FieldError {
 }
 
 /**
- * Returns the errors of all items in order. A long list, and one within many others, is checked later, in steps: the result is then a placeholder that
- * the validation returns in place of the errors. Callers must neither read nor count placeholders.
+ * Returns the errors of all items in order. A long list is checked later, in steps, as is one for which the step has no time
+ * left: the result is then a placeholder that the validation returns in place of the errors. Callers must neither read nor
+ * count placeholders.
  */
 export function errorsOfEach<T>(
   items: readonly T[],
@@ -206,7 +208,7 @@ export const errorsAfter = (first: readonly FieldError[], check: () => readonly 
 export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
   errors.flatMap((error) => (error instanceof LaterErrors ? [...error.find()].flatMap(errorsNow) : [error]));
 
-/** Returns all errors of a validation and its pending checks, at most {@link itemsInStep} items in a step, and the first ones of a list. */
+/** Returns all errors of a validation and its pending checks, in steps of about {@link itemsInStep} items. */
 export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
   const errors = fieldErrorsWithin(validation, itemsInStep);
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;

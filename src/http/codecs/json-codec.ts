@@ -1,5 +1,4 @@
 import {
-  type ParsedBody,
   parseJson,
   parseJsonInSteps,
   prettyJson,
@@ -28,17 +27,9 @@ const common = {
   tables: true,
   watch,
   completeErrors: false,
-  // Unknown fields, which are found later, are reported in the order of the text.
-  decode: (body: Uint8Array) => ({ ...parseJson(body), json: body }),
-  decodeInSteps: (body: Uint8Array) => {
-    const steps = parseJsonInSteps(body);
-    return steps && withText(steps, body);
-  },
+  decode: (body: Uint8Array) => parseJson(body),
+  decodeInSteps: (body: Uint8Array) => parseJsonInSteps(body),
 } as const;
-
-function* withText(steps: Steps<ParsedBody>, body: Uint8Array): Steps<ParsedBody> {
-  return { ...(yield* steps), json: body };
-}
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 

@@ -99,6 +99,7 @@ describe('a whole response', () => {
     ['answers HEAD', {}, head.replace('GET', 'HEAD')],
     ['has a field of several values', { headers: { vary: ['accept', 'accept-encoding'] } }, head],
     ['has a length of its own', { headers: { 'content-length': '7' } }, head],
+    ['has a date of its own', { headers: { date: 'Mon, 30 Nov 2026 12:00:00 GMT' } }, head],
     ['would have two fields in one value', { headers: { a: 'b\r\nset-cookie: c' } }, head],
     ['would have a value that is not latin1', { headers: { a: '\u20ac' } }, head],
     ['would have a name that is none', { headers: { 'a b': 'c' } }, head],

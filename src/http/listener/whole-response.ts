@@ -9,7 +9,7 @@ const maxJoinedBytes = 64 * 1024;
 const fieldForm = /^[\w!#$%&'*+.^`|~-]+: [\t\x20-\x7e\x80-\xff]*$/;
 
 /** Fields that Node must know of. */
-const nodeFields = ['connection', 'content-length', 'transfer-encoding'];
+const nodeFields = ['connection', 'content-length', 'date', 'transfer-encoding'];
 
 /**
  * Sends a response of HTTP/1.1 as one string. Node's response gives the connection a piece for the head and the body and

@@ -94,7 +94,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     const isProxied = connection?.answers === 'proxy' && name !== '' && verb !== 'watch' && proxyMethods.has(method);
     if (!isProxied) {
       const isCustom = resource.definition.custom !== undefined;
-      if (isCustom && isNowhere(target, verb)) return pageNotFound;
+      if (isCustom && lacksNamespace(target, verb)) return pageNotFound;
       checkVerb(target, verb);
       const isHead = method === 'HEAD' && !isCustom;
       if (isHead || (verb === 'watch' && method !== 'GET' && method !== 'HEAD')) throw statusError.methodNotAllowed();
@@ -131,8 +131,8 @@ function targetOf(resource: Resource | undefined, path: ResourcePath): Target | 
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** Whether a verb that needs a namespace has none: custom objects have no path for it. */
-const isNowhere = ({ resource, namespace }: Target, verb: string): boolean =>
+/** Whether a request of a namespaced kind has no namespace, although its verb needs one: custom objects have no such path. */
+const lacksNamespace = ({ resource, namespace }: Target, verb: string): boolean =>
   resource.definition.namespaced && namespace === '' && verb !== 'list' && verb !== 'watch';
 
 /** @throws StatusError 404 when the target serves no verb, 405 when it serves only others */

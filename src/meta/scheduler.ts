@@ -279,8 +279,8 @@ export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<
 }
 
 /**
- * The outcome of what many may wait for together. They do not all go on in the step in which it comes, but each in its turn:
- * that of `turnsOf`, whose argument is undefined for an error.
+ * Waits for an outcome for which many may wait together. Each goes on in its own turn, not all in the step in which it comes.
+ * `turnsOf` returns the turns; its argument is undefined for an error.
  */
 export async function inTurnAfter<T>(pending: Promise<T>, turnsOf: (outcome: T | undefined) => Turns): Promise<T> {
   let outcome: T | undefined;

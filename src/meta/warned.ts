@@ -1,7 +1,7 @@
-/** How many entries of all lists of an object warnings look at. */
+/** The number of entries, of all lists of an object, that warnings look at. */
 const maxWarned = 2_000;
 
-/** How many entries are left for the warnings of the object at hand; undefined outside of {@link warningsOf}. */
+/** The number of entries that are left for the object at hand; undefined outside of {@link warningsOf}. */
 let room: number | undefined;
 
 /** The entries of a list that warnings look at: a response has room for few of them. A list without entries may be null. */
@@ -11,7 +11,7 @@ export function warned<T>(entries: readonly T[] | null | undefined): readonly T[
   return looked;
 }
 
-/** Makes the warnings of an object, in one step: lists within lists have no more entries together than {@link warned} gives. */
+/** Makes the warnings of an object in one step: {@link warned} limits the entries of all its lists together. */
 export function warningsOf<T>(make: () => T): T {
   room = maxWarned;
   try {

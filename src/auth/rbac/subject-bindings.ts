@@ -1,4 +1,4 @@
-/** What subjects are bound to. */
+/** The bindings of users and groups. */
 import type { CompiledRules } from './rules.ts';
 
 /** A role that exists, or to which a binding refers. */
@@ -32,7 +32,7 @@ export interface Binding {
 /** By namespace and role, in the order of their creation. */
 type ByNamespace = Map<string, Map<RoleSlot, Set<Binding>>>;
 
-/** Up to so many bindings of a subject are a list: one binding may have 25,000 subjects, which have no others. */
+/** The number of bindings up to which a subject has a list: one binding may have 25,000 subjects, which have no others. */
 const mostInList = 8;
 
 /** The bindings of subjects by name, of users or of groups. A change of one takes the same time whatever their number. */

@@ -31,7 +31,7 @@ export const isSmall = ({ body, headers }: ApiResponse, limit = 8 * 1024): boole
 /** Sends a response over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
   if (!options.last && writeAtOnce(response, out, options.clock)) {
-    options.request.whenOver(stallOf(response, out, options)());
+    options.request.whenOver(stallTimer(response, out, options)());
     return;
   }
   const { status, headers, body, trailers } = response;
@@ -88,8 +88,8 @@ export function breakOff(sink: Sink): void {
   else sink.destroy();
 }
 
-/** Returns what begins to wait for the client, which is cut off if it reads nothing for too long. That returns what ends it. */
-const stallOf =
+/** Returns a function that starts the timer which cuts off a client that reads nothing; that returns one which stops it. */
+const stallTimer =
   ({ waits }: ApiResponse, sink: Sink, { stallMs, connection, clock }: WriteOptions): (() => () => void) =>
   () =>
     waits === true ? ignore : clock.after(stallMs, () => connection.cutOff(sink, clock));
@@ -98,7 +98,7 @@ const stallOf =
 export function send(sink: Sink, response: ApiResponse, options: WriteOptions): void {
   const { body } = response;
   const { request } = options;
-  const cutOffLater = stallOf(response, sink, options);
+  const cutOffLater = stallTimer(response, sink, options);
   if (isChunk(body)) {
     request.whenOver(cutOffLater());
     end(sink, body);

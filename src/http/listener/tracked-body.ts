@@ -2,6 +2,7 @@ import type { Turns } from '../../meta/index.ts';
 import type { ApiResponse, Chunk, TakeBuffer } from '../types.ts';
 import { type UnreadBytes, UnreadShare } from './unread-share.ts';
 
+/** Whether a body comes in chunks. */
 export const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
 

@@ -11,6 +11,21 @@ const fieldForm = /^[\w!#$%&'*+.^`|~-]+: [\t\x20-\x7e\x80-\xff]*$/;
 /** Fields that Node must know of. */
 const nodeFields = ['connection', 'content-length', 'date', 'transfer-encoding'];
 
+/** The last value of each field, with its line: most have few values. Empty: Node must send it. */
+const lines = new Map<string, { readonly value: string; readonly line: string }>();
+/** Responses as strings have the names of this server; others come from servers that it relays to. */
+const maxLines = 64;
+
+/** The line of a header field. Empty: Node must send it. */
+function lineOf(name: string, value: string): string {
+  const last = lines.get(name);
+  if (last?.value === value) return last.line;
+  const field = `${name}: ${value}`;
+  const line = !nodeFields.includes(name) && fieldForm.test(field) ? `${field}\r\n` : '';
+  if (last !== undefined || lines.size < maxLines) lines.set(name, { value, line });
+  return line;
+}
+
 /**
  * Sends a response of HTTP/1.1 as one string. Node's response gives the connection a piece for the head and the body and
  * one for its end, which TLS copies into one buffer. Returns false for a response that Node must send: one that is streamed
@@ -24,10 +39,9 @@ export function writeAtOnce({ status, headers, body }: ApiResponse, out: ServerR
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value !== 'string' || nodeFields.includes(name)) return false;
-    const field = `${name}: ${value}`;
-    if (!fieldForm.test(field)) return false;
-    head += `${field}\r\n`;
+    const line = typeof value === 'string' ? lineOf(name, value) : '';
+    if (line === '') return false;
+    head += line;
   }
   const text = `${head}content-length: ${body.length}\r\nDate: ${dateOf(clock.now())}\r\n\r\n${body}`;
   out.statusCode = status;

@@ -1,4 +1,15 @@
-import { getKey, isJsonObject, isLarge, type Json, type JsonObject, type Names, type Steps } from '../meta/index.ts';
+import {
+  atOnce,
+  getKey,
+  isJsonObject,
+  isLarge,
+  type Json,
+  type JsonObject,
+  type Names,
+  Pace,
+  type Steps,
+} from '../meta/index.ts';
+import { Members } from './members.ts';
 import { SharedSchemas } from './shared-schemas.ts';
 
 /**
@@ -9,7 +20,7 @@ import { SharedSchemas } from './shared-schemas.ts';
 export interface Structural {
   /** Empty where the schema has none: int-or-string, preserve-unknown-fields. */
   readonly type: '' | 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
-  readonly properties: ReadonlyMap<string, Structural>;
+  readonly properties: Properties;
   readonly items: Structural | undefined;
   /** Undefined where absent or false. */
   readonly additionalProperties: Structural | true | undefined;
@@ -28,11 +39,16 @@ export interface Structural {
   readonly schema: JsonObject;
 }
 
+/** The schemas of properties by name, in the order of the definition. */
+export type Properties = Pick<ReadonlyMap<string, Structural>, 'get' | 'size' | 'values'> &
+  Iterable<readonly [name: string, property: Structural]>;
+
 export interface Occurrences {
   /** Lists of type `set` or `map`. */
   readonly listTypes: boolean;
   readonly embedded: boolean;
   readonly rules: boolean;
+  readonly defaults: boolean;
 }
 
 /** A validation rule of the expression language. */
@@ -46,8 +62,8 @@ export interface Rule {
 }
 
 const none: readonly never[] = [];
-const nothing: Occurrences = { listTypes: false, embedded: false, rules: false };
-const noProperties: ReadonlyMap<string, Structural> = new Map();
+const nothing: Occurrences = { listTypes: false, embedded: false, rules: false, defaults: false };
+const noProperties: Properties = new Map();
 
 /** A schema that allows nothing but what its fields say. */
 export const emptyStructural: Structural = {
@@ -68,57 +84,28 @@ export const emptyStructural: Structural = {
   schema: {},
 };
 
-/** The schemas below a schema. */
-type Below = Pick<Structural, 'properties' | 'items' | 'additionalProperties'>;
-
 /**
- * Reads the decoded `openAPIV3Schema` of a definition that has been validated. `preserves`: unknown fields are kept
- * everywhere, as with `preserveUnknownFields: true`.
+ * Reads the decoded `openAPIV3Schema` of a definition that has been validated; its properties when they are first asked
+ * for. `preserves`: unknown fields are kept everywhere.
  */
-export function structuralOf(schema: JsonObject, names: Names, preserves = false): Structural {
+export const structuralOf = (schema: JsonObject, names: Names, preserves = false): Structural =>
+  sharedOf(schema, names, preserves, undefined);
+
+/** `has`: what occurs in it, where that is known. */
+function sharedOf(schema: JsonObject, names: Names, preserves: boolean, has: Occurrences | undefined): Structural {
   const context = `${names.extension}${preserves} `;
-  return shared.of(schema, context, () => readStructural(schema, names, preserves));
+  return shared.of(schema, context, () => {
+    const keyword = keywords(names);
+    return read(schema, names, preserves, has ?? atOnce(occurrencesIn(schema, keyword, new Walk())));
+  });
 }
 
 const shared = new SharedSchemas<Structural>();
 
-function readStructural(schema: JsonObject, names: Names, preserves: boolean): Structural {
-  const below = (key: string) => {
-    const value = getKey(schema, key);
-    return isJsonObject(value) ? structuralOf(value, names, preserves) : undefined;
-  };
-  const properties = getKey(schema, 'properties');
-  return read(schema, names, preserves, {
-    properties: isJsonObject(properties)
-      ? new Map(
-          Object.entries(properties).map(([name, value]) => [
-            name,
-            structuralOf(value as JsonObject, names, preserves),
-          ]),
-        )
-      : noProperties,
-    items: below('items'),
-    additionalProperties: getKey(schema, 'additionalProperties') === true ? true : below('additionalProperties'),
-  });
-}
-
-/** The same in steps, where the schema is large. */
+/** The same in steps, where the schema is large: what occurs in it is found in steps. */
 export function* structuralInSteps(schema: JsonObject, names: Names, preserves = false): Steps<Structural> {
-  yield;
-  if (!isLarge(schema)) return structuralOf(schema, names, preserves);
-  function* below(key: string): Steps<Structural | undefined> {
-    const value = getKey(schema, key);
-    return isJsonObject(value) ? yield* structuralInSteps(value, names, preserves) : undefined;
-  }
-  const propertySchemas = getKey(schema, 'properties');
-  const properties = new Map<string, Structural>();
-  for (const name of isJsonObject(propertySchemas) ? Object.keys(propertySchemas) : none) {
-    const property = (propertySchemas as JsonObject)[name] as JsonObject;
-    properties.set(name, yield* structuralInSteps(property, names, preserves));
-  }
-  const items = yield* below('items');
-  const values = getKey(schema, 'additionalProperties') === true ? true : yield* below('additionalProperties');
-  return read(schema, names, preserves, { properties, items, additionalProperties: values });
+  if (isLarge(schema)) yield* occurrencesIn(schema, keywords(names), new Walk());
+  return structuralOf(schema, names, preserves);
 }
 
 /** The keywords of this product, with its domain. */
@@ -130,6 +117,8 @@ interface Keywords {
   readonly listMapKeys: string;
   readonly mapType: string;
   readonly rules: string;
+  /** What occurs in schemas, of those in which something does, and of large ones. */
+  readonly occurrences: WeakMap<JsonObject, Occurrences>;
 }
 
 const keywordsOf = new WeakMap<Names, Keywords>();
@@ -147,61 +136,92 @@ function keywords(names: Names): Keywords {
       listMapKeys: `${extension}list-map-keys`,
       mapType: `${extension}map-type`,
       rules: `${extension}validations`,
+      occurrences: new WeakMap(),
     };
     keywordsOf.set(names, cached);
   }
   return cached;
 }
 
-function read(schema: JsonObject, names: Names, preserves: boolean, below: Below): Structural {
+function read(schema: JsonObject, names: Names, preserves: boolean, has: Occurrences): Structural {
   const text = (key: string) => {
     const value = getKey(schema, key);
     return typeof value === 'string' ? value : '';
   };
   const flag = (key: string) => getKey(schema, key) === true;
+  // Where nothing occurs, nothing does below.
+  const hasBelow = has === nothing ? nothing : undefined;
+  const below = (value: Json | undefined) =>
+    isJsonObject(value) ? sharedOf(value, names, preserves, hasBelow) : undefined;
   const keyword = keywords(names);
   const keys = getKey(schema, keyword.listMapKeys);
   const rules = getKey(schema, keyword.rules);
-  const { properties, items, additionalProperties } = below;
-  const ownRules = Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none;
-  const embeddedResource = flag(keyword.embedded);
-  const listType = (text(keyword.listType) || undefined) as Structural['listType'];
+  const properties = getKey(schema, 'properties');
+  const values = getKey(schema, 'additionalProperties');
   // A literal of all fields: with a spread in it each object would get a hidden class of its own, of 500 bytes.
   return {
     type: text('type') as Structural['type'],
-    properties,
-    items,
-    additionalProperties,
+    properties: isJsonObject(properties) ? new Members(properties, below) : noProperties,
+    items: below(getKey(schema, 'items')),
+    additionalProperties: values === true ? true : below(values),
     nullable: flag('nullable'),
     default: getKey(schema, 'default'),
     preserveUnknownFields: preserves || flag(keyword.preserve),
-    embeddedResource,
+    embeddedResource: flag(keyword.embedded),
     intOrString: flag(keyword.intOrString),
-    listType,
+    listType: (text(keyword.listType) || undefined) as Structural['listType'],
     listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
     mapType: (text(keyword.mapType) || undefined) as Structural['mapType'],
-    rules: ownRules,
-    has: occurrencesIn({ ...below, listType, embeddedResource, rules: ownRules }),
+    rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
+    has,
     schema,
   };
 }
 
-type Occurring = Below & Pick<Structural, 'listType' | 'embeddedResource' | 'rules'>;
+/** A search for occurrences. */
+class Walk {
+  readonly pace = new Pace();
+  visited = 0;
+}
 
-function occurrencesIn(schema: Occurring): Occurrences {
-  const { listType, embeddedResource, rules, properties, items, additionalProperties: values } = schema;
+/** From this number of schemas on, what has been found is remembered where nothing occurs, too. */
+const manySchemas = 100;
+
+/** What occurs in a schema. It is remembered for each schema in which something does. */
+function* occurrencesIn(schema: JsonObject, keyword: Keywords, walk: Walk): Steps<Occurrences> {
+  const known = keyword.occurrences.get(schema);
+  if (known !== undefined) return known;
+  if (walk.pace.over()) yield;
+  const before = walk.visited++;
+  const listType = getKey(schema, keyword.listType);
+  const rules = getKey(schema, keyword.rules);
   let listTypes = listType === 'set' || listType === 'map';
-  let embedded = embeddedResource;
-  let hasRules = rules.length > 0;
-  const add = ({ has }: Structural) => {
+  let embedded = getKey(schema, keyword.embedded) === true;
+  let hasRules = Array.isArray(rules) && rules.length > 0;
+  let defaults = (getKey(schema, 'default') ?? null) !== null;
+  for (const below of schemasBelow(schema)) {
+    const has = yield* occurrencesIn(below, keyword, walk);
     listTypes ||= has.listTypes;
     embedded ||= has.embedded;
     hasRules ||= has.rules;
-  };
-  for (const property of properties.values()) add(property);
-  if (items !== undefined) add(items);
-  if (typeof values === 'object') add(values);
-  return listTypes || embedded || hasRules ? { listTypes, embedded, rules: hasRules } : nothing;
+    defaults ||= has.defaults;
+  }
+  const isAny = listTypes || embedded || hasRules || defaults;
+  const found = isAny ? { listTypes, embedded, rules: hasRules, defaults } : nothing;
+  if (isAny || walk.visited - before >= manySchemas) keyword.occurrences.set(schema, found);
+  return found;
+}
+
+function* schemasBelow(schema: JsonObject): Iterable<JsonObject> {
+  const properties = getKey(schema, 'properties');
+  for (const key of isJsonObject(properties) ? Object.keys(properties) : none) {
+    const property = (properties as JsonObject)[key] as Json;
+    if (isJsonObject(property)) yield property;
+  }
+  for (const key of ['items', 'additionalProperties']) {
+    const value = getKey(schema, key);
+    if (isJsonObject(value)) yield value;
+  }
 }
 
 function ruleOf(source: JsonObject): Rule {

@@ -16,7 +16,6 @@ export { applyMergePatch, applyMergePatchInSteps } from './merge-patch.ts';
 export { mergeValues } from './merge-values.ts';
 export { fieldElement, fieldPath } from './path.ts';
 export { type ReplicasPath, toParentManagedFields, toScaleManagedFields } from './scale.ts';
-export { prepareShapes } from './shape.ts';
 export { strategicMergePatch } from './strategic-patch.ts';
 export { patchText } from './strategic-text.ts';
 export type { ManagedType, ManagedVersion, Writer } from './transition.ts';

@@ -1,8 +1,9 @@
-import { atOnce, type Json, type JsonObject, type Names, Pace, type Steps, setKey } from '../meta/index.ts';
+import { type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
 import {
   type Field,
   type FieldOptions,
-  fieldsOf as fieldsOfStruct,
+  fieldOf,
+  fieldsOf,
   resolve,
   type Schema,
   type StructSchema,
@@ -25,9 +26,14 @@ export interface StructShape {
   readonly atomic: boolean;
   /** The struct itself is never in a field set, only its fields are. */
   readonly bare: boolean;
-  readonly fields: ReadonlyMap<string, FieldShape>;
+  readonly fields: FieldShapes;
   /** Fields that are not declared are untyped. */
   readonly open: boolean;
+}
+
+/** The shapes of declared fields by name. */
+export interface FieldShapes {
+  get(name: string): FieldShape | undefined;
 }
 
 export interface FieldShape {
@@ -106,38 +112,23 @@ class Shapes {
 
   /** The shape of whole objects of a type. */
   object(schema: StructSchema): StructShape {
-    return atOnce(this.objectInSteps(schema));
-  }
-
-  *objectInSteps(schema: StructSchema): Steps<StructShape> {
     let shape = this.#objects.get(schema);
     if (shape === undefined) {
-      const fields = new Map(yield* this.#fieldsInSteps(schema));
-      for (const name of unownedRoot) fields.set(name, unownedField(name));
-      const metadata = fields.get('metadata');
-      if (metadata?.shape.kind === 'struct') {
-        const inner = new Map(metadata.shape.fields);
-        for (const name of unownedMetadata) inner.set(name, unownedField(name));
-        const shape: StructShape = { kind: 'struct', atomic: false, bare: true, fields: inner, open: false };
-        fields.set('metadata', { ...metadata, shape });
-      }
+      const declared = new LazyFields(this, schema);
+      const own = new Map(unownedRoot.map((name) => [name, unownedField(name)]));
+      const metadata = declared.get('metadata');
+      if (metadata?.shape.kind === 'struct') own.set('metadata', withoutUnowned(metadata, metadata.shape));
+      const fields: FieldShapes = { get: (name) => own.get(name) ?? declared.get(name) };
       shape = { kind: 'struct', atomic: false, bare: true, fields, open: schema.open === true };
       this.#objects.set(schema, shape);
     }
     return shape;
   }
 
-  *#fieldsInSteps(schema: StructSchema, pace = new Pace()): Steps<ReadonlyMap<string, FieldShape>> {
-    const fields = new Map<string, FieldShape>();
-    // The schema makes its own fields on first use.
-    if (pace.over(Object.keys(schema.fields).length)) yield;
-    const declared = fieldsOfStruct(schema, this.#names);
-    if (pace.over(declared.size)) yield;
-    for (const [name, field] of declared) {
-      if (pace.over()) yield;
-      fields.set(name, { element: fieldElement(name), shape: this.#field(field) });
-    }
-    return fields;
+  /** Undefined for a field that is not declared. */
+  field(struct: StructSchema, name: string): FieldShape | undefined {
+    const field = fieldOf(struct, name, this.#names);
+    return field && { element: fieldElement(name), shape: this.#field(field) };
   }
 
   #field(field: Field): Shape {
@@ -194,7 +185,13 @@ class Shapes {
       known = {};
       this.#structs.set(schema, known);
     }
-    const make = () => new LazyStruct(atomic, schema.open === true, (pace) => this.#fieldsInSteps(schema, pace));
+    const make = (): StructShape => ({
+      kind: 'struct',
+      atomic,
+      bare: false,
+      fields: new LazyFields(this, schema),
+      open: schema.open === true,
+    });
     if (atomic) {
       known.atomic ??= make();
       return known.atomic;
@@ -217,9 +214,8 @@ class Shapes {
 
   #keys(names: readonly string[], elementSchema: Schema): ListKey[] {
     const element = resolve(elementSchema);
-    const fields = element.type === 'struct' ? fieldsOfStruct(element, this.#names) : undefined;
     return [...names].sort().map((name) => {
-      const field = fields?.get(name);
+      const field = element.type === 'struct' ? fieldOf(element, name, this.#names) : undefined;
       return { name, label: `${JSON.stringify(name)}:`, default: field?.default ?? (field && this.#zero(field)) };
     });
   }
@@ -239,7 +235,7 @@ class Shapes {
     const known = this.#zeros.get(schema);
     if (known !== undefined) return known;
     const zero: JsonObject = {};
-    for (const [name, field] of fieldsOfStruct(schema, this.#names)) {
+    for (const [name, field] of fieldsOf(schema, this.#names)) {
       const value = this.#zero(field);
       if (value !== undefined) setKey(zero, name, value);
     }
@@ -269,32 +265,35 @@ const alwaysWritten: { readonly [type in Schema['type']]?: Json } = {
 
 const unownedField = (name: string): FieldShape => ({ element: fieldElement(name), shape: unowned });
 
-/** A struct shape with lazily compiled fields, because a struct may contain itself. */
-class LazyStruct implements StructShape {
-  readonly kind = 'struct';
-  readonly atomic: boolean;
-  readonly bare = false;
-  readonly open: boolean;
-  readonly #compile: (pace?: Pace) => Steps<ReadonlyMap<string, FieldShape>>;
-  #fields: ReadonlyMap<string, FieldShape> | undefined;
+/** Metadata, whose unowned fields are in no field set. */
+function withoutUnowned(metadata: FieldShape, { fields }: StructShape): FieldShape {
+  const own = new Map(unownedMetadata.map((name) => [name, unownedField(name)]));
+  const inner: FieldShapes = { get: (name) => own.get(name) ?? fields.get(name) };
+  return { ...metadata, shape: { kind: 'struct', atomic: false, bare: true, fields: inner, open: false } };
+}
 
-  constructor(atomic: boolean, open: boolean, compile: (pace?: Pace) => Steps<ReadonlyMap<string, FieldShape>>) {
-    this.atomic = atomic;
-    this.open = open;
-    this.#compile = compile;
+/**
+ * The fields of a struct, each compiled when it is first asked for: a struct may contain itself, and custom types have
+ * many more fields than their objects.
+ */
+class LazyFields implements FieldShapes {
+  readonly #shapes: Shapes;
+  readonly #struct: StructSchema;
+  #made: Map<string, FieldShape> | undefined;
+
+  constructor(shapes: Shapes, struct: StructSchema) {
+    this.#shapes = shapes;
+    this.#struct = struct;
   }
 
-  get fields(): ReadonlyMap<string, FieldShape> {
-    this.#fields ??= atOnce(this.#compile());
-    return this.#fields;
-  }
-
-  /** Compiles the fields; false: they have been compiled. */
-  *prepare(pace: Pace): Steps<boolean> {
-    if (this.#fields !== undefined) return false;
-    const fields = yield* this.#compile(pace);
-    this.#fields ??= fields;
-    return true;
+  get(name: string): FieldShape | undefined {
+    const known = this.#made?.get(name);
+    if (known !== undefined) return known;
+    const made = this.#shapes.field(this.#struct, name);
+    if (made === undefined) return undefined;
+    this.#made ??= new Map();
+    this.#made.set(name, made);
+    return made;
   }
 }
 
@@ -312,21 +311,6 @@ function shapesUnder(names: Names): Shapes {
 /** The shape of the objects of a type; the same one each time. */
 export function objectShape(schema: StructSchema, names: Names): StructShape {
   return shapesUnder(names).object(schema);
-}
-
-/** Compiles all shapes of a type in steps, before they are used: for a type with very many fields. */
-export function* prepareShapes(schema: StructSchema, names: Names): Steps<void> {
-  const pace = new Pace();
-  function* below(shape: Shape): Steps<void> {
-    if (shape.kind === 'list') yield* below(shape.element);
-    else if (shape.kind === 'map') yield* below(shape.value);
-    // A struct may contain itself.
-    else if (shape instanceof LazyStruct && (yield* shape.prepare(pace))) yield* fieldsOf(shape);
-  }
-  function* fieldsOf({ fields }: StructShape): Steps<void> {
-    for (const { shape } of fields.values()) yield* below(shape);
-  }
-  yield* fieldsOf(yield* shapesUnder(names).objectInSteps(schema));
 }
 
 /** The zero object of a type, which a new object is compared with. Not to be changed. */

@@ -24,6 +24,10 @@ export function fieldsOf(struct: StructSchema, names: Names): ReadonlyMap<string
   );
 }
 
+/** A field of a struct by its configured name; undefined where it is not declared. */
+export const fieldOf = (struct: StructSchema, name: string, names: Names): Field | undefined =>
+  struct.fieldOf === undefined ? fieldsOf(struct, names).get(name) : struct.fieldOf(name);
+
 /** The configured name of the field that is declared under this one. */
 export const fieldName = (struct: StructSchema, declared: string, names: Names): string =>
   struct.literal === true ? declared : expandNames(declared, names);

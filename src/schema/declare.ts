@@ -74,6 +74,11 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly name: string;
   /** In the order of encoding. */
   readonly fields: F;
+  /**
+   * A field by its name, where a struct has so many that each is declared when it is first asked for. Its `fields` are
+   * then those with declared types, or with some below.
+   */
+  readonly fieldOf?: (name: string) => Field | undefined;
   /** `atomic`: the whole struct has one field manager, and an apply replaces it. */
   readonly structType?: 'atomic' | 'granular';
   /** Undeclared fields may have any value and are tracked in managed fields. Decoding drops them. */

@@ -12,13 +12,12 @@ import {
   type ReadNormalForm,
 } from './normal-form.ts';
 import { validateValue } from './validate.ts';
-import { type ReadValueSchema, valueSchemas } from './value-schema.ts';
+import { valueSchemaOf } from './value-schema.ts';
 
 /** What the validation of all defaults of a schema shares. */
 interface Shared {
   readonly names: Names;
   readonly formOf: ReadNormalForm;
-  readonly valuesOf: ReadValueSchema;
   /** What the rules may still cost. */
   readonly budget: Budget;
   /** What defaults that are set in defaults may still take (bytes). */
@@ -33,13 +32,13 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
   const shared: Shared = {
     names,
     formOf: normalForms(names),
-    valuesOf: valueSchemas(names),
     budget: budgetOfDefaults(),
     room: maxDefaultedInSchema,
   };
   const errors: FieldError[] = [];
   const pace = new Pace();
   function* visit(schema: Structural, path: string, inMetadata: boolean): Steps<void> {
+    if (!schema.has.defaults) return;
     if (pace.over()) yield;
     const { default: value = null, items, properties, embeddedResource: embedded } = schema;
     // In the metadata of an embedded resource, unknown fields are those that no resource has.
@@ -64,7 +63,7 @@ function* validateDefault(
   shared: Shared,
   mayHaveUnknown: boolean,
 ): Steps<FieldError[]> {
-  const { names, formOf, valuesOf, budget } = shared;
+  const { names, formOf, budget } = shared;
   const at = `${path}.default`;
   const errors: FieldError[] = [];
   const walk = { names, dropped: false, lenient: true, room: shared.room };
@@ -83,6 +82,6 @@ function* validateDefault(
   yield;
   const embedded = yield* validateEmbedded(schema, value, names, at);
   if (embedded.length > 0) return [...errors, ...embedded];
-  const invalid = yield* validateValue(valuesOf(schema.schema), value, at);
+  const invalid = yield* validateValue(valueSchemaOf(schema.schema, names), value, at);
   return [...errors, ...(invalid.length > 0 ? invalid : yield* validateDefaultByRules(schema, at, budget))];
 }

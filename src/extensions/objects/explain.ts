@@ -13,7 +13,7 @@ import {
   typeOf,
   undercuts,
 } from './valid.ts';
-import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
+import { fits, isInt64, type Limit, type NumberRules, type Several, type ValueSchema } from './value-schema.ts';
 
 /** A value to be explained. */
 interface Explained {
@@ -202,10 +202,10 @@ function* explainObject(
     outcome.merge(yield* explainCorrelated(schema, member));
   }
   if (additional !== undefined) {
-    for (const key of keys) if (!properties.has(key)) yield* check(additional, key, `${path}.${key}`);
+    for (const key of keys) if (properties?.has(key) !== true) yield* check(additional, key, `${path}.${key}`);
   }
-  for (const [name, schema] of properties) {
-    if (Object.hasOwn(object, name)) yield* check(schema, name, path === '' ? name : `${path}.${name}`);
+  for (const [name, schema] of properties?.of(object) ?? []) {
+    yield* check(schema, name, path === '' ? name : `${path}.${name}`);
   }
   for (const name of required) {
     if (!Object.hasOwn(object, name)) outcome.add({ kind: 'required', path: `${path}.${name}` });
@@ -218,7 +218,7 @@ function* explainCombined(
   outcome: Outcome,
 ): Steps<void> {
   const whole = (why: string) => outcome.add({ kind: 'whole', why: `${quote(explained.path)} ${why}` });
-  function* outcomesOf(schemas: readonly ValueSchema[]): Steps<Outcome[]> {
+  function* outcomesOf(schemas: Several): Steps<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const schema of schemas) outcomes.push(yield* explain(schema, explained));
     return outcomes;

@@ -1,4 +1,6 @@
 import {
+  getKey,
+  isJsonObject,
   isLarge,
   type Json,
   type JsonObject,
@@ -11,6 +13,7 @@ import {
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
+import { Members } from '../members.ts';
 import type { Structural } from '../structural.ts';
 
 /**
@@ -18,7 +21,7 @@ import type { Structural } from '../structural.ts';
  * allowed nor defaulted removed, defaults set, metadata of embedded resources decoded.
  */
 export interface NormalForm {
-  readonly properties: ReadonlyMap<string, NormalForm>;
+  readonly properties: Pick<ReadonlyMap<string, NormalForm>, 'get'>;
   /** Of the keys that are not declared. Undefined: they are pruned, or kept as they are. */
   readonly additional: NormalForm | undefined;
   /** Undefined: the items of a list are kept as they are. */
@@ -102,7 +105,10 @@ type Keeps = 'declared' | 'items' | 'all';
 
 export type ReadNormalForm = (schema: Structural, keeps?: Keeps) => NormalForm;
 
-/** Reads each normal form once. Defaults that exceed the budget for nested defaults remain as declared. */
+/**
+ * Reads each normal form once, and those of properties when a value first has them, unless there are defaults. Defaults
+ * that exceed the budget for nested defaults remain as declared.
+ */
 export function normalForms(names: Names): ReadNormalForm {
   const cache = { declared: new Map(), items: new Map(), all: new Map() } satisfies {
     [keeps in Keeps]: Map<Structural, NormalForm>;
@@ -124,7 +130,7 @@ export function* normalFormInSteps(schema: Structural, names: Names): Steps<Norm
   const read = normalForms(names);
   function* readFromBelow(schema: Structural, keeps: Keeps): Steps<NormalForm> {
     yield;
-    if (!isLarge(schema.schema)) return read(schema, keeps);
+    if (!schema.has.defaults || !isLarge(schema.schema)) return read(schema, keeps);
     const { properties, additionalProperties: additional, items } = schema;
     const below = keepsBelow(schema, keeps);
     for (const [name, property] of properties) yield* readFromBelow(property, below.property(name));
@@ -149,29 +155,55 @@ function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): Norma
   const below = keepsBelow(schema, keeps);
   const { keepsUnknown } = below;
   if (isScalar(schema) && !keepsUnknown) return scalarForms[schema.nullable ? 1 : 0];
-  const formOf = ([name, property]: [string, Structural]) => [name, read(property, below.property(name))] as const;
-  const properties =
-    schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
+  const formOf = (name: string, property: Structural) => read(property, below.property(name));
   const values = additional === true ? withoutSchema : additional && read(additional, below.values);
   const items = schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema;
-  const defaulted = defaultsOf(properties);
-  const size = defaulted.reduce((sum, [, value]) => sum + value.size, 0);
+  const rest = { additional: values, items, keepsUnknown, embedded, nullable: schema.nullable };
+  return schema.has.defaults ? formWithDefaults(schema, formOf, rest) : formWithout(schema, formOf, rest);
+}
+
+type FormOfProperty = (name: string, property: Structural) => NormalForm;
+type Rest = Pick<NormalForm, 'additional' | 'items' | 'keepsUnknown' | 'embedded' | 'nullable'>;
+
+/** Without defaults, itself or below: the forms of properties are read when a value first has them. */
+function formWithout({ schema, properties }: Structural, formOf: FormOfProperty, rest: Rest): NormalForm {
+  const { additional, items, keepsUnknown, embedded, nullable } = rest;
+  const declared = getKey(schema, 'properties');
   return {
-    properties,
-    additional: values,
+    properties:
+      properties.size === 0 || !isJsonObject(declared)
+        ? withoutSchema.properties
+        : new Members(declared, (_, name) => formOf(name, properties.get(name) as Structural)),
+    additional,
     items,
     keepsUnknown,
     embedded,
-    nullable: schema.nullable,
+    nullable,
     default: undefined,
-    defaulted,
-    defaultsLargely: size > largeDefaults || isAnyLarge(properties, values, items),
+    defaulted: withoutSchema.defaulted,
+    defaultsLargely: false,
   };
 }
 
-const isAnyLarge = (properties: NormalForm['properties'], ...others: readonly (NormalForm | undefined)[]): boolean =>
-  others.some((form) => form?.defaultsLargely === true) ||
-  [...properties.values()].some((form) => form.defaultsLargely);
+function formWithDefaults(schema: Structural, formOf: FormOfProperty, rest: Rest): NormalForm {
+  const { additional, items, keepsUnknown, embedded, nullable } = rest;
+  const properties = new Map<string, NormalForm>();
+  for (const [name, property] of schema.properties) properties.set(name, formOf(name, property));
+  const defaulted = defaultsOf(properties);
+  const size = defaulted.reduce((sum, [, value]) => sum + value.size, 0);
+  const isAnyLarge = [additional, items, ...properties.values()].some((form) => form?.defaultsLargely === true);
+  return {
+    properties,
+    additional,
+    items,
+    keepsUnknown,
+    embedded,
+    nullable,
+    default: undefined,
+    defaulted,
+    defaultsLargely: size > largeDefaults || isAnyLarge,
+  };
+}
 
 function withDefault(form: NormalForm, defaultValue: Json | undefined, walk: Walk): NormalForm {
   if (defaultValue === undefined || defaultValue === null) return form;
@@ -199,7 +231,7 @@ function jsonSize(value: Json): number {
   return size;
 }
 
-function defaultsOf(properties: NormalForm['properties']): NormalForm['defaulted'] {
+function defaultsOf(properties: ReadonlyMap<string, NormalForm>): NormalForm['defaulted'] {
   const defaulted: (readonly [name: string, value: Default])[] = [];
   for (const [name, { default: value }] of properties) {
     if (value !== undefined) defaulted.push([name, { ...value, size: value.size + jsonSize(name) + 2 }]);

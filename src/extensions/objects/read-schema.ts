@@ -1,14 +1,14 @@
 import { isLarge, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
 import { type Structural, structuralInSteps, structuralOf } from '../structural.ts';
 import { type NormalForm, normalFormInSteps, normalForms } from './normal-form.ts';
-import { type ValueSchema, valueSchemaInSteps, valueSchemaOf } from './value-schema.ts';
+import { type ValueSchema, valueSchemaOf } from './value-schema.ts';
 
 /** What the schema of a version is read into: on first use, or before that in steps. */
 export interface ReadSchema {
   readonly structural: () => Structural;
   readonly form: () => NormalForm;
   readonly values: () => ValueSchema;
-  /** Reads all of it; undefined where nothing is left that takes long. */
+  /** Reads what cannot be read part by part; undefined where nothing is left that takes long. */
   readonly readInSteps: () => Steps<void> | undefined;
 }
 
@@ -27,8 +27,6 @@ export function readSchema(schema: JsonObject, names: Names, preserves: boolean)
     cachedSchema ??= read;
     const normalForm = form ?? (yield* normalFormInSteps(cachedSchema, names));
     form ??= normalForm;
-    const valid = values ?? (yield* valueSchemaInSteps(schema, names));
-    values ??= valid;
   }
   return {
     structural,
@@ -40,6 +38,6 @@ export function readSchema(schema: JsonObject, names: Names, preserves: boolean)
       values ??= valueSchemaOf(schema, names);
       return values;
     },
-    readInSteps: () => (values !== undefined || !isLarge(schema) ? undefined : steps()),
+    readInSteps: () => (form !== undefined || !isLarge(schema) ? undefined : steps()),
   };
 }

@@ -46,7 +46,7 @@ export function strategyOf(options: StrategyOptions): Strategy {
   }
   function* validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
     const { status } = object;
-    const schema = values().properties.get('status');
+    const schema = values().properties?.get('status');
     return [
       ...(status === undefined || schema === undefined
         ? []

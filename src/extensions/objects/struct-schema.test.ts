@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
-import { compile, validate } from '../../schema/index.ts';
+import { compile, type Field, type ListSchema, type StructSchema, validate } from '../../schema/index.ts';
 import { structuralOf } from '../structural.ts';
 import { structSchemaOf } from './struct-schema.ts';
 
 const names = namesFor('k8s.io');
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
 const schemaOf = (schema: JsonObject) =>
-  structSchemaOf(() => structuralOf(object({ spec: schema }), names), 'example.com/v1.Widget').fields['spec'];
+  structSchemaOf(() => structuralOf(object({ spec: schema }), names), 'example.com/v1.Widget').fieldOf?.('spec');
 
 describe('declarations of custom types', () => {
   const keep = { 'x-kubernetes-preserve-unknown-fields': true };
@@ -25,7 +25,7 @@ describe('declarations of custom types', () => {
     ],
     'an object that keeps unknown fields': [
       object({ __proto__: { type: 'string' } as never, '{domain}': { type: 'string' } }, keep),
-      { schema: { type: 'struct', open: true, literal: true, fields: { '{domain}': { schema: { type: 'string' } } } } },
+      { schema: { type: 'struct', open: true, literal: true } },
     ],
     'an atomic object': [
       object({ a: { type: 'boolean' } }, { 'x-kubernetes-map-type': 'atomic' }),
@@ -46,12 +46,30 @@ describe('declarations of custom types', () => {
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['id'],
       },
-      { schema: { listType: 'map', listMapKeys: ['id'], element: { fields: { id: { default: 'x' } } } } },
+      { schema: { listType: 'map', listMapKeys: ['id'], element: { type: 'struct' } } },
     ],
   };
   for (const [title, [schema, declared]] of Object.entries(cases)) {
     it(title, () => expect(schemaOf(schema)).toMatchObject(declared));
   }
+
+  it('declares each field when it is asked for', () => {
+    const schema = object({ __proto__: { type: 'string' } as never, '{domain}': { type: 'string', default: 'x' } });
+    const nested = schemaOf(schema)?.schema as StructSchema;
+    expect(nested.fieldOf?.('{domain}')).toMatchObject({ schema: { type: 'string' }, default: 'x' });
+    expect(nested.fieldOf?.('toString')).toBeUndefined();
+    expect(nested.fields).toEqual({});
+  });
+
+  it('names the fields that lead to embedded resources', () => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true };
+    const list = { type: 'array', items: object({ inner: embedded, other: { type: 'string' } }) };
+    const nested = schemaOf(object({ list, text: { type: 'string' } }))?.schema as StructSchema;
+    expect(Object.keys(nested.fields)).toEqual(['list']);
+    const [declared] = Object.values(nested.fields) as [Field];
+    const { element } = declared.schema as ListSchema;
+    expect(Object.keys((element as StructSchema).fields)).toEqual(['inner']);
+  });
 
   it('has no rules of its own: objects are validated by their schema', () => {
     const list = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };

@@ -1,4 +1,4 @@
-import { setKey } from '../../meta/index.ts';
+import { getKey, setKey } from '../../meta/index.ts';
 import {
   anyValue,
   bool,
@@ -26,28 +26,43 @@ export function structSchemaOf(structural: () => Structural, name: string): Stru
     name,
     literal: true,
     get fields() {
-      fields ??= { ...fieldsOf(structural(), name), ...typeMeta, metadata: field(1, ObjectMeta) };
+      fields ??= { ...fieldsWithTypes(structural(), name), ...ofResources };
       return fields;
     },
+    fieldOf: (key) => getKey(ofResources, key) ?? fieldOf(structural(), key, name),
     get open() {
       return structural().preserveUnknownFields;
     },
   };
 }
 
-function fieldsOf(schema: Structural, name: string): { [name: string]: Field } {
-  const fields: { [name: string]: Field } = {};
-  // Zero values are values: they are neither set nor dropped.
-  const options = { nullable: true };
-  for (const [key, property] of schema.properties) {
-    const own = property.default === undefined ? options : { ...options, default: property.default };
-    setKey(fields, key, field(1, schemaOf(property, `${name}.${key}`), own));
-  }
-  if (!schema.embeddedResource) return fields;
-  return { ...fields, ...typeMeta, metadata: field(1, ObjectMeta) };
+/** The fields of every resource. */
+const ofResources: { readonly [name: string]: Field } = { ...typeMeta, metadata: field(1, ObjectMeta) };
+
+// Zero values are values: they are neither set nor dropped.
+const options = { nullable: true };
+
+function fieldFor(property: Structural, name: string): Field {
+  const own = property.default === undefined ? options : { ...options, default: property.default };
+  return field(1, schemaOf(property, name), own);
 }
 
-/** The fields are read on first use. A class: literals with a getter do not share their hidden class. */
+function fieldOf(schema: Structural, key: string, name: string): Field | undefined {
+  const own = schema.embeddedResource ? getKey(ofResources, key) : undefined;
+  const property = schema.properties.get(key);
+  return own ?? (property && fieldFor(property, `${name}.${key}`));
+}
+
+/** The metadata of embedded resources, and what contains some. */
+function fieldsWithTypes(schema: Structural, name: string): { [name: string]: Field } {
+  const fields: { [name: string]: Field } = {};
+  for (const [key, property] of schema.has.embedded ? schema.properties : []) {
+    if (property.has.embedded) setKey(fields, key, fieldFor(property, `${name}.${key}`));
+  }
+  return schema.embeddedResource ? { ...fields, ...ofResources } : fields;
+}
+
+/** The fields are declared on first use. A class: literals with a getter do not share their hidden class. */
 class NestedStruct implements StructSchema {
   readonly type = 'struct';
   readonly literal = true;
@@ -67,8 +82,12 @@ class NestedStruct implements StructSchema {
   }
 
   get fields() {
-    this.#fields ??= fieldsOf(this.#schema, this.name);
+    this.#fields ??= fieldsWithTypes(this.#schema, this.name);
     return this.#fields;
+  }
+
+  fieldOf(key: string): Field | undefined {
+    return fieldOf(this.#schema, key, this.name);
   }
 }
 

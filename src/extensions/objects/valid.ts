@@ -15,6 +15,7 @@ import {
   type Limit,
   type NumberRules,
   type Pattern,
+  type Several,
   type ValueSchema,
 } from './value-schema.ts';
 
@@ -217,7 +218,7 @@ function* isObjectValid(schema: ValueSchema, object: JsonObject, checks: Checks)
   for (const key in object) {
     count++;
     checks.count();
-    const member = properties.get(key) ?? additional;
+    const member = properties?.get(key) ?? additional;
     if (member === undefined) continue;
     const value = object[key] as Json;
     const valid = isScalarValid(member, value, checks) ?? (yield* isValid(member, value, checks));
@@ -243,7 +244,7 @@ function* fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json, checks
 }
 
 /** The number of schemas that the value satisfies, counted up to a maximum. */
-function* countValid(schemas: readonly ValueSchema[], value: Json, checks: Checks, most: number): Steps<number> {
+function* countValid(schemas: Several, value: Json, checks: Checks, most: number): Steps<number> {
   let count = 0;
   for (const schema of schemas) {
     const valid = isScalarValid(schema, value, checks) ?? (yield* isValid(schema, value, checks));

@@ -3,13 +3,13 @@ import {
   getKey,
   identityInSteps,
   isJsonObject,
-  isLarge,
   type Json,
   type JsonObject,
   type Names,
   Pace,
   type Steps,
 } from '../../meta/index.ts';
+import { Members } from '../members.ts';
 import { SharedSchemas } from '../shared-schemas.ts';
 import { knownFormat, stringFormat } from './formats.ts';
 
@@ -35,12 +35,17 @@ export interface ValueSchema {
   readonly maxProperties: number | undefined;
   readonly minProperties: number | undefined;
   readonly required: readonly string[];
-  readonly properties: ReadonlyMap<string, ValueSchema>;
+  readonly properties: Members<ValueSchema> | undefined;
   readonly additional: ValueSchema | undefined;
-  readonly allOf: readonly ValueSchema[];
-  readonly anyOf: readonly ValueSchema[];
-  readonly oneOf: readonly ValueSchema[];
+  readonly allOf: Several;
+  readonly anyOf: Several;
+  readonly oneOf: Several;
   readonly not: ValueSchema | undefined;
+}
+
+/** Schemas that apply to the same value. */
+export interface Several extends Iterable<ValueSchema> {
+  readonly length: number;
 }
 
 export interface Enumeration {
@@ -90,68 +95,33 @@ const noNumberRules: NumberRules = {
   minimum: undefined,
   exclusiveMinimum: false,
 };
-const noProperties: ReadonlyMap<string, ValueSchema> = new Map();
 const intOrString: readonly string[] = ['integer', 'string'];
 const singleTypes: { readonly [type: string]: readonly string[] } = Object.fromEntries(
   ['array', 'boolean', 'integer', 'number', 'object', 'string'].map((type) => [type, [type]]),
 );
 
-export type ReadValueSchema = (schema: JsonObject) => ValueSchema;
-
-/** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
-export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema => valueSchemas(names)(schema);
-
-/** The same in steps, where the schema is large: {@link valueSchemas} has read what is below a schema before it. */
-export function* valueSchemaInSteps(schema: JsonObject, names: Names): Steps<ValueSchema> {
-  const read = valueSchemas(names);
-  function* readFromBelow(schema: JsonObject): Steps<ValueSchema> {
-    yield;
-    if (isLarge(schema)) for (const below of schemasBelow(schema)) yield* readFromBelow(below);
-    return read(schema);
-  }
-  return yield* readFromBelow(schema);
-}
-
-/** The schemas that a schema consists of. */
-function schemasBelow(schema: JsonObject): JsonObject[] {
-  const properties = getKey(schema, 'properties');
-  return [
-    ...['items', 'additionalProperties', 'not'].map((key) => getKey(schema, key)),
-    ...['allOf', 'anyOf', 'oneOf'].flatMap((key) => listOf(getKey(schema, key))),
-    ...(isJsonObject(properties) ? Object.values(properties) : none),
-  ].filter(isJsonObject);
-}
-
-/** Reads schemas, and those below them, each once. */
-export function valueSchemas(names: Names): ReadValueSchema {
-  const schemas = new Map<JsonObject, ValueSchema>();
-  const read: ReadValueSchema = (schema) => {
-    let values = schemas.get(schema);
-    if (values === undefined) {
-      values = readSchema(schema, names, read);
-      schemas.set(schema, values);
-    }
-    return values;
-  };
-  return read;
-}
-
 const shared = new SharedSchemas<ValueSchema>();
 
-const readSchema = (schema: JsonObject, names: Names, read: ReadValueSchema): ValueSchema =>
-  plainSchema(schema) ?? shared.of(schema, names.extension, () => readKeywords(schema, names, read), notRead);
+/**
+ * Reads the decoded `openAPIV3Schema` of a definition that has been validated. Its properties, and schemas
+ * in lists, are read when a value is first compared with them.
+ */
+export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema =>
+  plainSchema(schema) ?? shared.of(schema, names.extension, () => readKeywords(schema, names), notRead);
 
-function readKeywords(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
+function readKeywords(schema: JsonObject, names: Names): ValueSchema {
   const get = (key: string) => getKey(schema, key);
   const number = (key: string) =>
     typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
-  const below = (key: string) => asSchema(get(key));
-  const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
-  const several = (key: string) => nonEmpty(listOf(get(key)).flatMap((value) => asSchema(value) ?? []));
+  const below = (key: string) => asSchema(get(key), names);
+  const several = (key: string): Several => {
+    const list = listOf(get(key));
+    return list.length === 0 ? none : new SeveralSchemas(list, names);
+  };
   const properties = get('properties');
   const type = get('type');
   const types =
-    get(`${extension}int-or-string`) === true
+    get(`${names.extension}int-or-string`) === true
       ? intOrString
       : typeof type === 'string' && type !== ''
         ? (singleTypes[type] ?? [type])
@@ -177,17 +147,39 @@ function readKeywords(schema: JsonObject, { extension }: Names, read: ReadValueS
     maxProperties: number('maxProperties'),
     minProperties: number('minProperties'),
     required: nonEmpty(listOf(get('required')).filter((name) => typeof name === 'string')),
-    properties: isJsonObject(properties)
-      ? new Map(
-          Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : [])),
-        )
-      : noProperties,
+    properties: isJsonObject(properties) ? new Members(properties, (member) => asSchema(member, names)) : undefined,
     additional: below('additionalProperties'),
     allOf: several('allOf'),
     anyOf: several('anyOf'),
     oneOf: several('oneOf'),
     not: below('not'),
   };
+}
+
+const asSchema = (value: Json | undefined, names: Names): ValueSchema | undefined =>
+  isJsonObject(value) ? valueSchemaOf(value, names) : undefined;
+
+/** Each is read when the first value is compared with it. */
+class SeveralSchemas implements Several {
+  readonly #source: readonly Json[];
+  readonly #names: Names;
+  readonly #read: ValueSchema[] = [];
+
+  constructor(source: readonly Json[], names: Names) {
+    this.#source = source;
+    this.#names = names;
+  }
+
+  get length(): number {
+    return this.#source.length;
+  }
+
+  *[Symbol.iterator](): Iterator<ValueSchema> {
+    for (const [i, schema] of this.#source.entries()) {
+      this.#read[i] ??= valueSchemaOf(schema as JsonObject, this.#names);
+      yield this.#read[i];
+    }
+  }
 }
 
 /** Keywords that are not read. */
@@ -214,7 +206,7 @@ function plain(accepts: 'string' | 'boolean', nullable: boolean): ValueSchema {
     maxProperties: undefined,
     minProperties: undefined,
     required: none,
-    properties: noProperties,
+    properties: undefined,
     additional: undefined,
     allOf: none,
     anyOf: none,

@@ -46,6 +46,7 @@ export function expressionsOf(structural: Structural): StoredExpressions {
   const rules = new Set<string>();
   const messages = new Set<string>();
   const visit = (node: Structural): void => {
+    if (!node.has.rules) return;
     for (const { rule, messageExpression } of node.rules) {
       rules.add(rule);
       messages.add(messageExpression);

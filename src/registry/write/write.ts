@@ -1,10 +1,9 @@
 import { runMutating, runValidating } from '../../admission/index.ts';
 import type { CachedObject } from '../../cache/index.ts';
-import { prepareShapes } from '../../merge/index.ts';
 import { atOnce, inTurns, StatusError, serverTurns, statusError, type Turns } from '../../meta/index.ts';
 import { largeBytes, type RegistryContext, turnsOf } from '../context.ts';
 import { changesReported } from '../read/follow.ts';
-import { objectKey, versionOf } from '../resource/target.ts';
+import { objectKey } from '../resource/target.ts';
 import { toOwnVersion } from '../stored/convert.ts';
 import { describeInSteps } from '../stored/describe.ts';
 import { isCorrupt, readObject } from '../stored/read.ts';
@@ -53,12 +52,7 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
   const { registry, target, change, options } = request;
   const { storage, definition } = target.resource;
   const preparation = definition.prepare?.();
-  if (preparation !== undefined) {
-    const turns = options.turns ?? serverTurns();
-    await inTurns(preparation, turns);
-    const { schema, names } = versionOf(target).type;
-    await inTurns(prepareShapes(schema, names), turns);
-  }
+  if (preparation !== undefined) await inTurns(preparation, options.turns ?? serverTurns());
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
   if (storage.cache.revision === 0) await storage.cache.loaded();
   if (change.verb === 'create') return attemptInOrder(request, undefined);

@@ -1,5 +1,5 @@
 /** The path of a request: it arrives, is served or fails, is answered, and ends. */
-import type { Attributes, Decision } from '../auth/index.ts';
+import { type Attributes, type Decision, systemAnonymous } from '../auth/index.ts';
 import {
   accessDenied,
   type Clock,
@@ -28,7 +28,7 @@ import { relayAt } from './relay/relay-at.ts';
 import { protocolCredentials } from './relay/web-socket.ts';
 import { attributesOf, hasImpersonation, identify, unknownRequest } from './request-info.ts';
 import { checkTimeout, isLongRunning } from './timeout.ts';
-import type { ApiResponse, Chunk, Handler } from './types.ts';
+import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
 
@@ -73,7 +73,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const recording = audit?.responded(response.status, isWhole);
     if (recording !== undefined) {
       const { user, request: sent } = exchange;
-      await inTurnAfter(recording, () => scheduler.turns(user?.name ?? sent.peer.address));
+      await inTurnAfter(recording, () => scheduler.turns(ownerOf(user, sent)));
     }
     call?.reservation.seats?.release();
     // What is left to be made of a response goes behind the requests that have seats.
@@ -98,6 +98,10 @@ function createServing(options: HandlerOptions): Serving {
 
 /** Selectors of this length (characters) take long to parse: some 100 ns for each character. */
 const minLongSelectors = 1024;
+
+/** Whom the computing time of a request is counted for: its user, and its address where nobody knows who that is. */
+const ownerOf = (user: User | undefined, { peer }: ApiRequest): string =>
+  user === undefined || user.name === systemAnonymous ? peer.address : user.name;
 
 type Serve = (exchange: Exchange) => Promise<ApiResponse>;
 
@@ -125,7 +129,7 @@ function createService(serving: Serving): Serve {
     exchange.user = user;
     if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
     if (auditor !== undefined) stages.enter(Stage.audit);
-    const turns = scheduler.turns(user.name);
+    const turns = scheduler.turns(ownerOf(user, request));
     if (info.selectorLength >= minLongSelectors && turns.over) await turns.next();
     let attributes = attributesOf(info, user, withSelectors);
     // Audit.
@@ -185,7 +189,7 @@ async function authenticateRequest(
     const { address, certificate } = peer;
     const { path } = info;
     const outcome = authenticate({ authorization, certificate, path, owner: address, sent: request, warn, annotate });
-    const turnsOf = (found: User | undefined) => scheduler.turns(found?.name ?? address);
+    const turnsOf = (found: User | undefined) => scheduler.turns(ownerOf(found, request));
     user = outcome instanceof Promise ? await inTurnAfter<User | undefined>(outcome, turnsOf) : outcome;
   } catch (error) {
     metrics.authenticated('error', (clock.now() - started) / 1_000);
@@ -271,7 +275,7 @@ function createRespond(options: HandlerOptions): Respond {
     if (request.whenOver === undefined) conclude(exchange, status, length, undefined);
     else if (length > maxWholeBytes && !isHead) {
       headers['content-length'] = String(length);
-      const slices = pieces(body, scheduler.turns(user?.name ?? request.peer.address));
+      const slices = pieces(body, scheduler.turns(ownerOf(user, request)));
       return tracked(exchange, { ...response, headers, turns }, slices, clock, conclude);
     } else request.whenOver(() => conclude(exchange, status, length, undefined));
     if (!isHead) return { ...response, headers, turns };

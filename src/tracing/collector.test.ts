@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../meta/index.ts';
 import { openCollector, tracesUrl } from './collector.ts';
@@ -156,6 +156,47 @@ describe('a trace collector', () => {
   it('has until the deadline, then the last failure is the reason', async () => {
     expect(await (await start([503, 0])).deliver()).toBe('503: a reason');
     expect(await (await start([0])).deliver()).toBe('no response within 10000 ms');
+  });
+
+  it.each<readonly [string, string, string, string]>([
+    ['of a response that accepts', 'HTTP/1.1 200 OK\r\n\r\n', 'x', 'accepted'],
+    ['of a response that rejects', 'HTTP/1.1 400 Bad\r\n\r\n', 'x', `400: ${'x'.repeat(500)}`],
+    ['of interim responses', '', 'HTTP/1.1 103 Early\r\n\r\n', 'the collector sent too many interim responses'],
+  ])('is disconnected when there is no end %s', async (_, head, piece, expected) => {
+    const server = createSocketServer((socket) => {
+      socket.on('error', () => {});
+      const send = () => {
+        while (!socket.destroyed && socket.write(piece.repeat(1_000)));
+      };
+      socket.once('data', () => {
+        socket.write(head);
+        socket.on('drain', send);
+        send();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const clock = new VirtualClock();
+    const url = tracesUrl(`127.0.0.1:${(server.address() as AddressInfo).port}`) as URL;
+    const scope = { name: 'orch', version: '1.0.0' };
+    const collector = openCollector({ url, serviceName: 'apiserver', instance: 'server-1', scope, clock });
+    cleanups.push(() => {
+      collector.close();
+      server.close();
+    });
+    let outcome: string | undefined;
+    collector.send([span], 1_000).then(
+      () => {
+        outcome = 'accepted';
+      },
+      (error: Error) => {
+        outcome = error.message;
+      },
+    );
+    // What is sent again later reaches the deadline.
+    while (outcome === undefined) await clock.advance(100, () => new Promise((resolve) => setTimeout(resolve, 5)));
+    const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+    expect(outcome).toBe(expected);
+    await expect.poll(connections).toBe(0);
   });
 
   it('gets nothing after a close, which ends a delivery', async () => {

@@ -10,6 +10,10 @@ const minPauseMs = 500;
 const maxPauseMs = 4_000;
 /** The part of an error response that is read for the log (bytes). */
 const maxErrorBytes = 500;
+/** A collector that sends more is disconnected (bytes). Each piece, which may be one byte, counts as further ones. */
+const maxResponseBytes = 64 * 1024;
+const pieceBytes = 64;
+const maxInterimResponses = 10;
 
 /** Where spans are sent. */
 export interface Collector {
@@ -105,18 +109,28 @@ function post(url: URL, agent: PlainAgent, body: Buffer, signal: AbortSignal): P
       const { statusCode: status = 0 } = response;
       const isAccepted = status >= 200 && status < 300;
       let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        if (!isAccepted) text = (text + chunk).slice(0, maxErrorBytes);
-      });
-      response.on('error', disconnected);
-      response.on('end', () => {
+      let left = maxResponseBytes;
+      const conclude = () => {
         if (isAccepted) resolve(undefined);
         else {
           const retryAfterMs = 1_000 * Number(/^\d{1,5}$/.exec(response.headers['retry-after'] ?? '') ?? 0);
           resolve({ reason: `${status}: ${text}`, retryable: retryableStatuses.has(status), retryAfterMs });
         }
+      };
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        if (!isAccepted && text.length < maxErrorBytes) text = (text + chunk).slice(0, maxErrorBytes);
+        left -= chunk.length + pieceBytes;
+        if (left > 0) return;
+        conclude();
+        response.destroy();
       });
+      response.on('error', disconnected);
+      response.on('end', conclude);
+    });
+    let interim = 0;
+    request.on('information', () => {
+      if (++interim > maxInterimResponses) request.destroy(new Error('the collector sent too many interim responses'));
     });
     request.on('error', disconnected).once('close', closed);
     request.end(body);

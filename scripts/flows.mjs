@@ -127,7 +127,7 @@ function requestOf(method, url, body, type, signal = new AbortController().signa
     method,
     url,
     headers: body === undefined ? {} : { 'content-type': `application/${type}` },
-    peer: { address: '', certificate },
+    peer: { address: '', network: '', certificate },
     body: async () => bytes,
     stream: () => undefined,
     upgrades: /** @type {const} */ (false),

@@ -35,7 +35,7 @@ export interface Credentials {
   readonly certificate: ClientCertificate | undefined;
   /** The path of the URL, without query. Absent: it is not known. */
   readonly path?: string;
-  /** Whose turns long work takes while the user is not known: the address of the client. Absent: it is not known. */
+  /** Whose turns long work takes while the user is not known: the network of the client. Absent: it is not known. */
   readonly owner?: string;
   /** Absent: no identifying headers. */
   readonly sent?: SentHeaders;

@@ -211,7 +211,7 @@ describe('inProcessTransport', () => {
   it('passes the subject to the handler and rejects a body over the limit with 413', async () => {
     const subject = { commonName: 'admin', organizations: ['system:masters'] };
     const handler: InProcessHandler = async (request) => {
-      expect(request.peer).toEqual({ address: '', certificate: subject });
+      expect(request.peer).toEqual({ address: '', network: '', certificate: subject });
       const body = await request.body(3).catch((error: unknown) => (error instanceof StatusError ? error.code : 0));
       return { status: 200, headers: {}, body: encodeText(typeof body === 'number' ? String(body) : 'taken') };
     };

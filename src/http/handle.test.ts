@@ -142,10 +142,10 @@ describe('authorization, as recorded', () => {
     expect(none.json()).toMatchObject({ code: 403, message: expect.stringContaining('User "system:anonymous"') });
   });
 
-  it('computes in turns of its user, and in turns of its address where that is nobody', async () => {
+  it('computes in turns of its user, and in turns of its network where that is nobody', async () => {
     const ownerFor = async (token: string) => {
       const request = requestOf('GET', '/version', { token });
-      const peer = { address: '192.0.2.7', certificate: undefined };
+      const peer = { address: '192.0.2.7', network: '192.0.2.7', certificate: undefined };
       return (await server.handler({ ...request, peer })).turns?.owner;
     };
     expect(await ownerFor('jane')).toBe('jane');

@@ -99,9 +99,9 @@ function createServing(options: HandlerOptions): Serving {
 /** Selectors of this length (characters) take long to parse: some 100 ns for each character. */
 const minLongSelectors = 1024;
 
-/** Whom the computing time of a request is counted for: its user, and its address where nobody knows who that is. */
+/** Whom the computing time of a request is counted for: its user, and the network of the client where nobody knows who that is. */
 const ownerOf = (user: User | undefined, { peer }: ApiRequest): string =>
-  user === undefined || user.name === systemAnonymous ? peer.address : user.name;
+  user === undefined || user.name === systemAnonymous ? peer.network : user.name;
 
 type Serve = (exchange: Exchange) => Promise<ApiResponse>;
 
@@ -186,9 +186,9 @@ async function authenticateRequest(
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
     const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
-    const { address, certificate } = peer;
+    const { network, certificate } = peer;
     const { path } = info;
-    const outcome = authenticate({ authorization, certificate, path, owner: address, sent: request, warn, annotate });
+    const outcome = authenticate({ authorization, certificate, path, owner: network, sent: request, warn, annotate });
     const turnsOf = (found: User | undefined) => scheduler.turns(ownerOf(found, request));
     user = outcome instanceof Promise ? await inTurnAfter<User | undefined>(outcome, turnsOf) : outcome;
   } catch (error) {

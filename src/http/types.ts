@@ -10,6 +10,8 @@ export interface RequestHeaders {
 export interface Peer {
   /** Text form of the remote address; empty in process. */
   readonly address: string;
+  /** The addresses that the client can have ({@link clientNetwork}): what it takes while its user is not known counts for them. */
+  readonly network: string;
   /** The client certificate as it was presented, not verified; undefined: none. */
   readonly certificate: ClientCertificate | undefined;
 }

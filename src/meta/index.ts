@@ -43,6 +43,7 @@ export {
   addressBytes,
   type Cidr,
   canonicalIp,
+  clientNetwork,
   firstAddress,
   formatCidr,
   formatIp,
@@ -50,6 +51,7 @@ export {
   parseCidr,
   parseNetwork,
   readIp,
+  socketAddress,
 } from './ip.ts';
 export {
   escapeHtml,

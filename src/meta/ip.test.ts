@@ -2,12 +2,14 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   addressBytes,
   canonicalIp,
+  clientNetwork,
   firstAddress,
   formatCidr,
   formatIp,
   parseCidr,
   parseNetwork,
   readIp,
+  socketAddress,
 } from './ip.ts';
 
 describe('CIDRs', () => {
@@ -68,6 +70,20 @@ describe('addresses', () => {
     expect(addressBytes('::1').toString('hex')).toBe('00000000000000000000000000000001');
     expect(addressBytes('2001:db8::8:800:200c:417a').toString('hex')).toBe('20010db80000000000080800200c417a');
     expect(addressBytes('::ffff:192.0.2.7').toString('hex')).toBe('00000000000000000000ffffc0000207');
+  });
+});
+
+describe('the network of a client', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8::8:800:200c:417a', '20010db800000000::/64'],
+    ['2001:db8:0:0:1::', '20010db800000000::/64'],
+    ['2001:db8:0:1::1', '20010db800000001::/64'],
+    ['fe80::1%eth0', 'fe80000000000000::/64'],
+    [undefined, ''],
+  ])('of a socket to %s is %s', (remoteAddress, network) => {
+    expect(clientNetwork(socketAddress({ remoteAddress }))).toBe(network);
   });
 });
 

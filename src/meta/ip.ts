@@ -31,6 +31,19 @@ export function canonicalIp(text: string): string {
   return familyOf(text) === 6 && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
 }
 
+/** Returns the address of a socket. One that listens for both families shows that of an IPv4 client as `::ffff:192.0.2.1`. */
+export const socketAddress = ({ remoteAddress = '' }: { readonly remoteAddress?: string | undefined }): string =>
+  remoteAddress.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/**
+ * Returns the addresses that one client can have, as a text: its IPv4 address, or the first 64 bits of its IPv6 address, the
+ * smallest network that hosts are given (RFC 7421).
+ */
+export function clientNetwork(address: string): string {
+  const [bare = ''] = address.split('%');
+  return familyOf(bare) === 6 ? `${addressBytes(bare).toString('hex', 0, 8)}::/64` : address;
+}
+
 /** An address and the length of a prefix: the block of addresses that begin with the same bits. */
 export interface Cidr {
   readonly address: string;

@@ -182,7 +182,7 @@ describe('a mutating admission policy', () => {
       headers: {},
       upgrades: false,
       signal: new AbortController().signal,
-      peer: { address: '', certificate: { commonName: 'admin', organizations: ['system:masters'] } },
+      peer: { address: '', network: '', certificate: { commonName: 'admin', organizations: ['system:masters'] } },
       body: async () => new Uint8Array(),
       stream: () => undefined,
     } as never);

@@ -8,7 +8,7 @@ export type InProcessHandler = (request: {
   readonly method: string;
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-  readonly peer: { readonly address: string; readonly certificate: Subject | undefined };
+  readonly peer: { readonly address: string; readonly network: string; readonly certificate: Subject | undefined };
   readonly body: (limit: number) => Promise<Uint8Array>;
   readonly stream: () => AsyncIterable<Uint8Array> | undefined;
   readonly upgrades: false;
@@ -33,7 +33,7 @@ export function inProcessTransport(
   handler: InProcessHandler,
   { subject, background = false }: InProcessOptions = {},
 ): Transport {
-  const peer = { address: '', certificate: subject };
+  const peer = { address: '', network: '', certificate: subject };
   return async (request): Promise<ClientResponse> => {
     const body = request.body ?? new Uint8Array();
     const response = await handler({

@@ -21,7 +21,7 @@ interface Count {
  * user in one turn of the event loop and while work of this user waits for its turn, behind that work. So a burst delays
  * nobody else, and a request that has not been read takes no memory of the server.
  *
- * The user of a connection is that of its last request, and its address before.
+ * The user of a connection is that of its last request, and the network of the client before.
  */
 export class Arrivals {
   readonly #scheduler: Pick<Scheduler, 'isAlone' | 'holdsBack' | 'nextBehind'>;

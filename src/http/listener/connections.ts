@@ -1,7 +1,7 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls';
-import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
+import { type Clock, clientNetwork, scheduler, socketAddress, type Turns } from '../../meta/index.ts';
 import type { Peer } from '../types.ts';
 import type { Arrivals } from './arrivals.ts';
 import { Bursts } from './bursts.ts';
@@ -15,7 +15,7 @@ import { Rounds } from './rounds.ts';
 /** One accepted connection, of either protocol. */
 export interface Connection {
   readonly peer: Peer;
-  /** The name of the user of its last request; before it, its address. */
+  /** The name of the user of its last request; before it, the network of the client. */
   readonly user: string;
   /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
   readonly requests: readonly NodeRequest[];
@@ -134,7 +134,7 @@ function createConnection(
   };
   const reading = readingOf(socket);
   const peer = peerOf(socket);
-  let user = peer.address;
+  let user = peer.network;
   bursts.add(user, reading);
   const isOf = (next: string) => {
     if (next === user) return;
@@ -356,14 +356,16 @@ const maxIssuers = 9;
 
 /** Address and certificate of the client; authenticators verify the certificate. */
 function peerOf(socket: TLSSocket): Peer {
-  const address = socket.remoteAddress ?? '';
+  const address = socketAddress(socket);
+  const network = clientNetwork(address);
   // `getPeerX509Certificate` copies all that came with it, and in some versions takes them out of the connection.
   const { raw, subject }: Partial<PeerCertificate> = socket.getPeerCertificate(false) ?? {};
-  if (raw === undefined) return { address, certificate: undefined };
+  if (raw === undefined) return { address, network, certificate: undefined };
   const attributes = (subject ?? {}) as { readonly [name: string]: string | string[] | undefined };
   let issuers: Promise<readonly X509Certificate[]> | undefined;
   return {
     address,
+    network,
     certificate: {
       commonName: allOf(attributes['CN']).at(-1) ?? '',
       organizations: allOf(attributes['O']),
@@ -371,7 +373,7 @@ function peerOf(socket: TLSSocket): Peer {
       sha256: hash('sha256', raw, 'hex'),
       own: new X509Certificate(raw),
       issuers: () => {
-        issuers ??= issuersOf(socket, scheduler.turns(address));
+        issuers ??= issuersOf(socket, scheduler.turns(network));
         return issuers;
       },
     },

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Clock, Scheduler } from '../../meta/index.ts';
+import { type Clock, clientNetwork, type Scheduler, socketAddress } from '../../meta/index.ts';
 import { type Reading, readingOf } from './reading.ts';
 
 /**
@@ -22,20 +22,20 @@ const lookMs = 1_000;
 interface Handshake {
   readonly socket: Socket;
   readonly reading: Reading;
-  readonly address: string;
+  readonly network: string;
   /** How much its client had sent when it was last looked at, and since when it has sent no more (monotonic, ms). */
   seen: number;
   silentSince: number;
 }
 
 /**
- * The TLS handshakes of a listener. A few are read at a time, of one address after the other. A client that sends nothing
+ * The TLS handshakes of a listener. A few are read at a time, of one network after the other. A client that sends nothing
  * for `patienceMs` is disconnected; what it has sent and nobody has read yet counts as sent.
  */
 export class Handshakes {
   readonly #underWay = new Map<string, Handshake>();
   readonly #read = new Set<Handshake>();
-  /** Those that wait, by address. */
+  /** Those that wait, by the network of the client. */
   readonly #waiting = new Map<string, Set<Handshake>>();
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly #scheduler: Pick<Scheduler, 'waiting'>;
@@ -65,7 +65,7 @@ export class Handshakes {
     const handshake = {
       socket,
       reading: readingOf(socket),
-      address: socket.remoteAddress ?? '',
+      network: clientNetwork(socketAddress(socket)),
       seen: 0,
       silentSince: this.#clock.monotonic(),
     };
@@ -94,16 +94,16 @@ export class Handshakes {
   }
 
   #wait(handshake: Handshake): void {
-    const { address } = handshake;
-    const queue = this.#waiting.get(address) ?? new Set();
-    this.#waiting.set(address, queue.add(handshake));
+    const { network } = handshake;
+    const queue = this.#waiting.get(network) ?? new Set();
+    this.#waiting.set(network, queue.add(handshake));
   }
 
   #remove(handshake: Handshake): void {
     this.#read.delete(handshake);
-    const queue = this.#waiting.get(handshake.address);
+    const queue = this.#waiting.get(handshake.network);
     queue?.delete(handshake);
-    if (queue?.size === 0) this.#waiting.delete(handshake.address);
+    if (queue?.size === 0) this.#waiting.delete(handshake.network);
   }
 
   /**
@@ -165,15 +165,15 @@ export class Handshakes {
     );
   }
 
-  /** Reads those that have waited longest, of one address after the other. */
+  /** Reads those that have waited longest, of one network after the other. */
   #readOn(): void {
     const most = this.#most;
-    for (const [address, queue] of this.#waiting) {
+    for (const [network, queue] of this.#waiting) {
       const [next] = queue;
       if (next === undefined || this.#read.size >= most) return;
       queue.delete(next);
-      this.#waiting.delete(address);
-      if (queue.size > 0) this.#waiting.set(address, queue);
+      this.#waiting.delete(network);
+      if (queue.size > 0) this.#waiting.set(network, queue);
       this.#read.add(next);
       next.reading.release();
     }

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Clock, encodeText, scheduler } from '../../meta/index.ts';
+import { type Clock, clientNetwork, encodeText, scheduler, socketAddress } from '../../meta/index.ts';
 import { FairLimit } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { ConnectionCounts } from '../metrics/request-metrics.ts';
@@ -143,13 +143,13 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   const places = new FairLimit(limits.connections);
   const handshakes = new Handshakes(clock, scheduler, { patienceMs: limits.handshakeMs });
   server.on('connection', (socket: Socket) => {
-    const { remoteAddress = '' } = socket;
-    if (!places.tryTake(remoteAddress, 1)) {
+    const network = clientNetwork(socketAddress(socket));
+    if (!places.tryTake(network, 1)) {
       counts.refused++;
       socket.destroy();
       return;
     }
-    socket.once('close', () => places.release(remoteAddress, 1));
+    socket.once('close', () => places.release(network, 1));
     // TLS begins to read it in the next tick.
     process.nextTick(() => handshakes.begin(socket));
   });

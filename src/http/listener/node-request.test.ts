@@ -17,7 +17,7 @@ function start(bodyMs: number) {
   const request = new NodeRequest(
     message as unknown as IncomingMessage,
     message as unknown as IncomingMessage,
-    { peer: { address: '', certificate: undefined }, received: () => {} },
+    { peer: { address: '', network: '', certificate: undefined }, received: () => {} },
     { clock: { now: () => 0, monotonic: () => 0, after }, bodyMs, pace: { bytes: 1_000, ms: 100 } },
   );
   const span = async (bytes: number) => {

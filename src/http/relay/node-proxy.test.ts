@@ -163,7 +163,7 @@ describe.skipIf(address === undefined)('a proxied request', () => {
       'x-remote-extra-scope': 'all',
       'x-forwarded-for': '10.1.1.1',
     };
-    const peer = { address: '10.2.2.2', certificate: undefined };
+    const peer = { address: '10.2.2.2', network: '10.2.2.2', certificate: undefined };
     const request = { ...requestOf('POST', '/ignored', { body: 'hello', headers }), peer };
     const { status, headers: back, body } = await proxy(request, '/there%2F?a=b');
     expect(status).toBe(201);

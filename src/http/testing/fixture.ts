@@ -316,7 +316,7 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
     url,
     headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, [value].flat().join(', ')])),
     headerValues: (name) => [sent[name] ?? []].flat(),
-    peer: { address: '', certificate: undefined },
+    peer: { address: '', network: '', certificate: undefined },
     body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
     stream: () => (bytes.length === 0 ? undefined : Readable.from([bytes])),
     upgrades: false,

@@ -103,7 +103,7 @@ rules:
       method: 'GET',
       url: '/metrics',
       headers: {},
-      peer: { address: '', certificate: { commonName: 'admin', organizations: ['system:masters'] } },
+      peer: { address: '', network: '', certificate: { commonName: 'admin', organizations: ['system:masters'] } },
       body: async () => new Uint8Array(),
       stream: () => undefined,
       upgrades: false,

@@ -211,7 +211,7 @@ class Connection {
         method: request.method,
         url: request.url,
         headers: request.headers,
-        peer: { address: '', certificate: user },
+        peer: { address: '', network: '', certificate: user },
         body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
         stream: () => (bytes.length === 0 ? undefined : once(bytes)),
         upgrades: false,

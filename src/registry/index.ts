@@ -21,6 +21,7 @@ export {
   allVerbs,
   type ConnectCall,
   type Connection,
+  type ConnectSubresource,
   type CreateCall,
   type CreateHandler,
   type Endpoint,

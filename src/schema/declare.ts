@@ -68,6 +68,12 @@ export interface EitherSchema<S extends Schema = Schema> {
   readonly options: readonly S[];
 }
 
+export interface Union {
+  readonly discriminator: string;
+  /** The fields of which at most one is set. The value of the discriminator for each is its name, capitalized. */
+  readonly members: readonly string[];
+}
+
 export interface StructSchema<F extends Fields = Fields> {
   readonly type: 'struct';
   /** `<package>/<version>.<Name>`, such as `core/v1.Pod`; unique. */
@@ -81,6 +87,8 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly fieldOf?: (name: string) => Field | undefined;
   /** `atomic`: the whole struct has one field manager, and an apply replaces it. */
   readonly structType?: 'atomic' | 'granular';
+  /** One field says which of the others is set. */
+  readonly union?: Union;
   /** Undeclared fields may have any value and are tracked in managed fields. Decoding drops them. */
   readonly open?: boolean;
   /** The field names are plain data without placeholders of `expandNames`. */
@@ -122,6 +130,8 @@ export interface FieldOptions {
   /** The supported values. Validation rejects others unless `open`. */
   readonly known?: readonly string[];
   readonly open?: boolean;
+  /** Whether OpenAPI lists the supported values; by default unless `open`. */
+  readonly enum?: boolean;
   /** The validation of the kind checks the supported values, because it tolerates others in some objects. */
   readonly checkedByKind?: boolean;
   /** Inclusive bounds of a number. */
@@ -215,7 +225,7 @@ export const field = <S extends Schema>(tag: number, schema: S, options: FieldOp
 export const struct = <const F extends Fields>(
   name: string,
   fields: F,
-  options: { structType?: 'atomic' | 'granular' } = {},
+  options: { structType?: 'atomic' | 'granular'; union?: Union } = {},
 ): StructSchema<F> => ({ type: 'struct', name, fields, ...options });
 
 /** Returns the fields of an embedded struct, to spread into a declaration: JSON inlines them in the parent. */

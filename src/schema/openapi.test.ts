@@ -84,7 +84,7 @@ describe('a field', () => {
     [
       map(string),
       { type: 'object', additionalProperties: { type: 'string' } },
-      { type: 'object', additionalProperties: { type: 'string' } },
+      { type: 'object', additionalProperties: { type: 'string', default: '' } },
     ],
     [
       time,
@@ -105,7 +105,7 @@ describe('a field', () => {
         patchMergeKey: 'containerPort',
       }),
     ).toEqual({
-      items: { $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' },
+      items: { default: {}, allOf: [{ $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' }] },
       type: 'array',
       'x-kubernetes-list-map-keys': ['containerPort', 'protocol'],
       'x-kubernetes-list-type': 'map',
@@ -133,9 +133,35 @@ describe('a field', () => {
     expect(shown('v3', string, { known: ['b', 'a'] })).toEqual({ type: 'string', enum: ['a', 'b'] });
     expect(shown('v3', list(string), { known: ['b', 'a'] })).toEqual({
       type: 'array',
-      items: { type: 'string', enum: ['a', 'b'] },
+      items: { type: 'string', default: '', enum: ['a', 'b'] },
+    });
+    expect(shown('v2', map(string), { known: ['b', 'a'] })).toEqual({
+      type: 'object',
+      additionalProperties: { type: 'string', enum: ['a', 'b'] },
     });
     expect(shown('v3', string, { known: ['a'], open: true })).toEqual({ type: 'string' });
+  });
+
+  it('says whether it lists them', () => {
+    expect(shown('v3', string, { known: ['a'], open: true, enum: true })).toEqual({ type: 'string', enum: ['a'] });
+    expect(shown('v3', string, { known: ['a'], enum: false })).toEqual({ type: 'string' });
+  });
+
+  it('has the zero value of the items of a list and of the values of a map in version 3', () => {
+    const port = 'io.k8s.api.core.v1.ContainerPort';
+    expect(shown('v3', list(Port))).toEqual({
+      type: 'array',
+      items: { default: {}, allOf: [{ $ref: `#/components/schemas/${port}` }] },
+    });
+    expect(shown('v3', map(int32))).toEqual({
+      type: 'object',
+      additionalProperties: { type: 'integer', format: 'int32', default: 0 },
+    });
+    expect(shown('v3', list(quantity))).toEqual({
+      type: 'array',
+      items: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity' },
+    });
+    expect(shown('v2', list(Port))).toEqual({ type: 'array', items: { $ref: `#/definitions/${port}` } });
   });
 });
 
@@ -183,6 +209,19 @@ describe('a struct', () => {
           enum: ['SCTP', 'TCP', 'UDP'],
         },
       },
+    });
+  });
+
+  it('says which field names the one of its others that is set', () => {
+    const Profile = struct(
+      'core/v1.Profile',
+      { type: field(1, string), localhostProfile: field(2, string) },
+      { union: { discriminator: 'type', members: ['localhostProfile'] } },
+    );
+    expect(openApiSchemas([Profile], { names: k8s, dialect: 'v2' })['io.k8s.api.core.v1.Profile']).toMatchObject({
+      'x-kubernetes-unions': [
+        { discriminator: 'type', 'fields-to-discriminateBy': { localhostProfile: 'LocalhostProfile' } },
+      ],
     });
   });
 

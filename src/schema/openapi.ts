@@ -8,7 +8,7 @@ import {
   setKey,
 } from '../meta/index.ts';
 import { fieldName, resolve } from './access.ts';
-import type { Field, ScalarName, ScalarSchema, Schema, StructSchema } from './declare.ts';
+import type { Field, ScalarName, ScalarSchema, Schema, StructSchema, Union } from './declare.ts';
 import { scalars } from './scalars.ts';
 
 /** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of an OpenAPI 3.0 document. */
@@ -109,8 +109,16 @@ function structSchema(schema: StructSchema, writer: Writer): JsonObject {
     ...(kinds.length === 0
       ? {}
       : { [`${extension}group-version-kind`]: kinds.map(({ group, version, kind }) => ({ group, version, kind })) }),
+    ...(schema.union === undefined ? {} : { [`${extension}unions`]: [unionOf(schema.union)] }),
   };
 }
+
+const unionOf = ({ discriminator, members }: Union): JsonObject => ({
+  discriminator,
+  'fields-to-discriminateBy': Object.fromEntries(
+    members.map((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)]),
+  ),
+});
 
 function descriptionOf({ describe, names }: Writer, typeName: string, field?: string): JsonObject {
   const text = describe(typeName, field);
@@ -127,25 +135,43 @@ function fieldSchema(field: Field, writer: Writer, description: JsonObject): Jso
     ...(dialect === 'v3' ? defaultOf(field, schema, names) : {}),
     ...extensionsOf(field, names),
   };
-  const known = enums && field.open !== true ? field.known : undefined;
+  const known = enums && (field.enum ?? field.open !== true) ? field.known : undefined;
   const values = known && knownValues(known, names);
   if (values !== undefined && schema.type === 'list')
-    base['items'] = { ...schemaOf(schema.element, writer), enum: values };
+    base['items'] = { ...partSchema(schema.element, writer), enum: values };
+  else if (values !== undefined && schema.type === 'map')
+    base['additionalProperties'] = { ...partSchema(schema.value, writer), enum: values };
   else if (values !== undefined) extras['enum'] = values;
-  if (base['$ref'] === undefined || Object.keys(extras).length === 0) return { ...base, ...extras };
-  return dialect === 'v3' ? { allOf: [base], ...extras } : { ...base, ...extras };
+  return withFields(base, extras, dialect);
+}
+
+/** The schema of the items of a list or the values of a map, which v3 describes with their zero value. */
+function partSchema(declared: Schema, writer: Writer): JsonObject {
+  const schema = resolve(declared);
+  const base = schemaOf(schema, writer);
+  return writer.dialect === 'v3' ? withFields(base, zeroOf(schema), writer.dialect) : base;
+}
+
+/** In v3 a reference has no further fields. */
+function withFields(base: JsonObject, fields: JsonObject, dialect: Dialect): JsonObject {
+  if (dialect === 'v2' || base['$ref'] === undefined || Object.keys(fields).length === 0) return { ...base, ...fields };
+  return { allOf: [base], ...fields };
 }
 
 const knownValues = (known: readonly string[], names: Names) => known.map((value) => expandNames(value, names)).sort();
 
-/** The `default` of a field; that of a struct which is not nullable is `{}`. */
+/** The `default` of a field. One that is always encoded has its zero value. */
 function defaultOf(field: Field, schema: Schema, names: Names): JsonObject {
   if (field.default !== undefined) {
     return { default: typeof field.default === 'string' ? expandNames(field.default, names) : field.default };
   }
   if (field.nullable === true) return {};
+  return schema.type === 'struct' || field.always === true ? zeroOf(schema) : {};
+}
+
+function zeroOf(schema: Schema): JsonObject {
   if (schema.type === 'struct') return { default: {} };
-  return field.required === true && isPlain(schema.type) ? { default: scalars[schema.type].zero } : {};
+  return isPlain(schema.type) ? { default: scalars[schema.type].zero } : {};
 }
 
 const isPlain = (type: Schema['type']): type is 'string' | 'bool' | 'int32' | 'int64' | 'double' =>
@@ -166,9 +192,9 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
     case 'struct':
       return refer(openApiName(schema.name, writer.names), () => structSchema(schema, writer), writer);
     case 'list':
-      return { type: 'array', items: schemaOf(schema.element, writer) };
+      return { type: 'array', items: partSchema(schema.element, writer) };
     case 'map':
-      return { type: 'object', additionalProperties: schemaOf(schema.value, writer) };
+      return { type: 'object', additionalProperties: partSchema(schema.value, writer) };
     case 'either':
       return refer(openApiName(schema.name, writer.names), () => descriptionOf(writer, schema.name), writer);
     case 'lazy':

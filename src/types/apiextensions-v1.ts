@@ -49,6 +49,7 @@ export const ValidationRule = struct('apiextensions/v1.ValidationRule', {
     nullable: true,
     known: ['FieldValueRequired', 'FieldValueDuplicate', 'FieldValueInvalid', 'FieldValueForbidden'],
     open: true,
+    enum: true,
   }),
   fieldPath: field(5, string),
   optionalOldSelf: field(6, bool, { nullable: true, gate: 'CRDValidationRatcheting' }),
@@ -239,14 +240,14 @@ export const WebhookConversion = struct('apiextensions/v1.WebhookConversion', {
 });
 
 export const CustomResourceConversion = struct('apiextensions/v1.CustomResourceConversion', {
-  strategy: field(1, string, { required: true, always: true, known: ['None', 'Webhook'] }),
+  strategy: field(1, string, { required: true, always: true, known: ['None', 'Webhook'], enum: false }),
   webhook: field(2, WebhookConversion, { nullable: true }),
 });
 
 export const CustomResourceDefinitionSpec = struct('apiextensions/v1.CustomResourceDefinitionSpec', {
   group: field(1, string, { required: true, always: true }),
   names: field(3, CustomResourceDefinitionNames, { required: true, always: true }),
-  scope: field(4, string, { required: true, always: true, known: ['Cluster', 'Namespaced'] }),
+  scope: field(4, string, { required: true, always: true, known: ['Cluster', 'Namespaced'], enum: false }),
   versions: field(7, list(CustomResourceDefinitionVersion), {
     required: true,
     emptyOk: true,

@@ -23,15 +23,15 @@ export const RollingUpdateStatefulSetStrategy = struct('apps/v1.RollingUpdateSta
 });
 
 export const StatefulSetUpdateStrategy = struct('apps/v1.StatefulSetUpdateStrategy', {
-  type: field(1, string, { known: ['RollingUpdate', 'OnDelete'], open: true }),
+  type: field(1, string, { known: ['RollingUpdate', 'OnDelete'], open: true, enum: true }),
   rollingUpdate: field(2, RollingUpdateStatefulSetStrategy, { nullable: true }),
 });
 
 export const StatefulSetPersistentVolumeClaimRetentionPolicy = struct(
   'apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy',
   {
-    whenDeleted: field(1, string, { known: ['Retain', 'Delete'] }),
-    whenScaled: field(2, string, { known: ['Retain', 'Delete'] }),
+    whenDeleted: field(1, string, { known: ['Retain', 'Delete'], enum: false }),
+    whenScaled: field(2, string, { known: ['Retain', 'Delete'], enum: false }),
   },
 );
 
@@ -45,7 +45,7 @@ export const StatefulSetSpec = struct('apps/v1.StatefulSetSpec', {
   template: field(3, PodTemplateSpec, { required: true, always: true }),
   volumeClaimTemplates: field(4, list(PersistentVolumeClaim), { listType: 'atomic' }),
   serviceName: field(5, string, { always: true }),
-  podManagementPolicy: field(6, string, { known: ['OrderedReady', 'Parallel'], open: true }),
+  podManagementPolicy: field(6, string, { known: ['OrderedReady', 'Parallel'], open: true, enum: true }),
   updateStrategy: field(7, StatefulSetUpdateStrategy),
   revisionHistoryLimit: field(8, int32, { nullable: true }),
   minReadySeconds: field(9, int32, { min: 0 }),
@@ -98,7 +98,7 @@ export const RollingUpdateDeployment = struct('apps/v1.RollingUpdateDeployment',
 });
 
 export const DeploymentStrategy = struct('apps/v1.DeploymentStrategy', {
-  type: field(1, string, { known: ['Recreate', 'RollingUpdate'], open: true }),
+  type: field(1, string, { known: ['Recreate', 'RollingUpdate'], open: true, enum: true }),
   rollingUpdate: field(2, RollingUpdateDeployment, { nullable: true }),
 });
 
@@ -164,7 +164,7 @@ export const RollingUpdateDaemonSet = struct('apps/v1.RollingUpdateDaemonSet', {
 });
 
 export const DaemonSetUpdateStrategy = struct('apps/v1.DaemonSetUpdateStrategy', {
-  type: field(1, string, { known: ['RollingUpdate', 'OnDelete'], open: true }),
+  type: field(1, string, { known: ['RollingUpdate', 'OnDelete'], open: true, enum: true }),
   rollingUpdate: field(2, RollingUpdateDaemonSet, { nullable: true }),
 });
 

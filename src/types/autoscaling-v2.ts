@@ -77,7 +77,7 @@ export const HPAScalingPolicy = struct('autoscaling/v2.HPAScalingPolicy', {
 
 export const HPAScalingRules = struct('autoscaling/v2.HPAScalingRules', {
   stabilizationWindowSeconds: field(3, int32, { nullable: true }),
-  selectPolicy: field(1, string, { nullable: true, known: ['Disabled', 'Max', 'Min'] }),
+  selectPolicy: field(1, string, { nullable: true, known: ['Disabled', 'Max', 'Min'], enum: false }),
   // An empty list is not the default, and invalid.
   policies: field(2, list(HPAScalingPolicy), { nullable: true, listType: 'atomic' }),
   tolerance: field(4, quantity, { nullable: true, gate: 'HPAConfigurableTolerance' }),

@@ -7,7 +7,14 @@ import { conditionStatuses, LabelSelector, ObjectMeta, typeMeta } from './meta-v
 
 export const PodFailurePolicyOnExitCodesRequirement = struct('batch/v1.PodFailurePolicyOnExitCodesRequirement', {
   containerName: field(1, string, { nullable: true }),
-  operator: field(2, string, { required: true, emptyOk: true, always: true, known: ['In', 'NotIn'], open: true }),
+  operator: field(2, string, {
+    required: true,
+    emptyOk: true,
+    always: true,
+    known: ['In', 'NotIn'],
+    open: true,
+    enum: true,
+  }),
   values: field(3, shortList(int32), { required: true, emptyOk: true, always: true, listType: 'set' }),
 });
 
@@ -23,6 +30,7 @@ export const PodFailurePolicyRule = struct('batch/v1.PodFailurePolicyRule', {
     always: true,
     known: ['FailJob', 'FailIndex', 'Ignore', 'Count'],
     open: true,
+    enum: true,
   }),
   onExitCodes: field(2, PodFailurePolicyOnExitCodesRequirement, { nullable: true }),
   onPodConditions: field(3, shortList(PodFailurePolicyOnPodConditionsPattern), { listType: 'atomic' }),
@@ -60,6 +68,7 @@ export const JobSpec = struct('batch/v1.JobSpec', {
     nullable: true,
     known: ['TerminatingOrFailed', 'Failed'],
     open: true,
+    enum: true,
     gate: 'JobPodReplacementPolicy',
   }),
   managedBy: field(15, string, { nullable: true, gate: 'JobManagedBy' }),

@@ -367,6 +367,7 @@ export const NodeSelectorRequirement = struct('core/v1.NodeSelectorRequirement',
     always: true,
     known: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'],
     open: true,
+    enum: true,
   }),
   values: field(3, list(string), { listType: 'atomic' }),
 });
@@ -404,6 +405,7 @@ export const PersistentVolumeSpec = struct('core/v1.PersistentVolumeSpec', {
   accessModes: field(3, list(string), {
     known: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'],
     open: true,
+    enum: true,
     listType: 'atomic',
   }),
   claimRef: field(4, ObjectReference, { nullable: true, mapType: 'granular' }),
@@ -417,7 +419,7 @@ export const PersistentVolumeSpec = struct('core/v1.PersistentVolumeSpec', {
 export type PersistentVolumeSpec = Infer<typeof PersistentVolumeSpec>;
 
 export const PersistentVolumeStatus = struct('core/v1.PersistentVolumeStatus', {
-  phase: field(1, string, { known: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], open: true }),
+  phase: field(1, string, { known: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], open: true, enum: true }),
   message: field(2, string),
   reason: field(3, string),
   lastPhaseTransitionTime: field(4, time, { nullable: true }),
@@ -461,13 +463,14 @@ export const PersistentVolumeClaimSpec = struct('core/v1.PersistentVolumeClaimSp
   accessModes: field(1, list(string), {
     known: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'],
     open: true,
+    enum: true,
     listType: 'atomic',
   }),
   selector: field(4, LabelSelector, { nullable: true }),
   resources: field(2, VolumeResourceRequirements),
   volumeName: field(3, string),
   storageClassName: field(5, string, { nullable: true }),
-  volumeMode: field(6, string, { nullable: true, known: ['Block', 'Filesystem'], open: true }),
+  volumeMode: field(6, string, { nullable: true, known: ['Block', 'Filesystem'], open: true, enum: true }),
   dataSource: field(7, TypedLocalObjectReference, { nullable: true }),
   dataSourceRef: field(8, TypedObjectReference, { nullable: true }),
   volumeAttributesClassName: field(9, string, { nullable: true, gate: 'VolumeAttributesClass' }),
@@ -504,14 +507,16 @@ export const ModifyVolumeStatus = struct('core/v1.ModifyVolumeStatus', {
     always: true,
     known: ['Pending', 'InProgress', 'Infeasible'],
     open: true,
+    enum: true,
   }),
 });
 
 export const PersistentVolumeClaimStatus = struct('core/v1.PersistentVolumeClaimStatus', {
-  phase: field(1, string, { known: ['Pending', 'Bound', 'Lost'], open: true }),
+  phase: field(1, string, { known: ['Pending', 'Bound', 'Lost'], open: true, enum: true }),
   accessModes: field(2, list(string), {
     known: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'],
     open: true,
+    enum: true,
     listType: 'atomic',
   }),
   capacity: field(3, map(quantity)),
@@ -523,7 +528,19 @@ export const PersistentVolumeClaimStatus = struct('core/v1.PersistentVolumeClaim
     patchMergeKey: 'type',
   }),
   allocatedResources: field(5, map(quantity), { gate: 'RecoverVolumeExpansionFailure' }),
-  allocatedResourceStatuses: field(7, map(string), { mapType: 'granular', gate: 'RecoverVolumeExpansionFailure' }),
+  allocatedResourceStatuses: field(7, map(string), {
+    known: [
+      'ControllerResizeInProgress',
+      'ControllerResizeInfeasible',
+      'NodeResizePending',
+      'NodeResizeInProgress',
+      'NodeResizeInfeasible',
+    ],
+    open: true,
+    enum: true,
+    mapType: 'granular',
+    gate: 'RecoverVolumeExpansionFailure',
+  }),
   currentVolumeAttributesClassName: field(8, string, { nullable: true, gate: 'VolumeAttributesClass' }),
   modifyVolumeStatus: field(9, ModifyVolumeStatus, { nullable: true, gate: 'VolumeAttributesClass' }),
 });
@@ -758,7 +775,7 @@ export const EphemeralVolumeSource = struct('core/v1.EphemeralVolumeSource', {
 
 export const ImageVolumeSource = struct('core/v1.ImageVolumeSource', {
   reference: field(1, string),
-  pullPolicy: field(2, string, { known: ['Always', 'Never', 'IfNotPresent'], open: true }),
+  pullPolicy: field(2, string, { known: ['Always', 'Never', 'IfNotPresent'], open: true, enum: true }),
 });
 
 export const VolumeSource = struct('core/v1.VolumeSource', {
@@ -903,6 +920,7 @@ export const VolumeMount = struct('core/v1.VolumeMount', {
     nullable: true,
     known: ['None', 'HostToContainer', 'Bidirectional'],
     open: true,
+    enum: true,
   }),
   subPathExpr: field(6, string),
 });
@@ -975,6 +993,7 @@ export const Lifecycle = struct('core/v1.Lifecycle', {
     nullable: true,
     known: signals,
     open: true,
+    enum: true,
     gate: 'ContainerStopSignals',
     gateDrops: 'empty holder',
   }),
@@ -999,25 +1018,33 @@ export const WindowsSecurityContextOptions = struct('core/v1.WindowsSecurityCont
   hostProcess: field(4, bool, { nullable: true }),
 });
 
-export const SeccompProfile = struct('core/v1.SeccompProfile', {
-  type: field(1, string, {
-    required: true,
-    emptyOk: true,
-    always: true,
-    known: ['Localhost', 'RuntimeDefault', 'Unconfined'],
-  }),
-  localhostProfile: field(2, string, { nullable: true }),
-});
+export const SeccompProfile = struct(
+  'core/v1.SeccompProfile',
+  {
+    type: field(1, string, {
+      required: true,
+      emptyOk: true,
+      always: true,
+      known: ['Localhost', 'RuntimeDefault', 'Unconfined'],
+    }),
+    localhostProfile: field(2, string, { nullable: true }),
+  },
+  { union: { discriminator: 'type', members: ['localhostProfile'] } },
+);
 
-export const AppArmorProfile = struct('core/v1.AppArmorProfile', {
-  type: field(1, string, {
-    required: true,
-    emptyOk: true,
-    always: true,
-    known: ['Localhost', 'RuntimeDefault', 'Unconfined'],
-  }),
-  localhostProfile: field(2, string, { nullable: true }),
-});
+export const AppArmorProfile = struct(
+  'core/v1.AppArmorProfile',
+  {
+    type: field(1, string, {
+      required: true,
+      emptyOk: true,
+      always: true,
+      known: ['Localhost', 'RuntimeDefault', 'Unconfined'],
+    }),
+    localhostProfile: field(2, string, { nullable: true }),
+  },
+  { union: { discriminator: 'type', members: ['localhostProfile'] } },
+);
 
 export const SecurityContext = struct('core/v1.SecurityContext', {
   capabilities: field(1, Capabilities, { nullable: true }),
@@ -1160,11 +1187,17 @@ export const PodSecurityContext = struct('core/v1.PodSecurityContext', {
     nullable: true,
     known: ['Merge', 'Strict'],
     open: true,
+    enum: true,
     gate: 'SupplementalGroupsPolicy',
   }),
   fsGroup: field(5, int64, { nullable: true, min: 0, max: 2147483647 }),
   sysctls: field(7, list(Sysctl), { listType: 'atomic' }),
-  fsGroupChangePolicy: field(9, string, { nullable: true, known: ['OnRootMismatch', 'Always'], open: true }),
+  fsGroupChangePolicy: field(9, string, {
+    nullable: true,
+    known: ['OnRootMismatch', 'Always'],
+    open: true,
+    enum: true,
+  }),
   seccompProfile: field(10, SeccompProfile, { nullable: true }),
   appArmorProfile: field(11, AppArmorProfile, { nullable: true }),
   seLinuxChangePolicy: field(13, string, {
@@ -1490,7 +1523,13 @@ export const ContainerStatus = struct('core/v1.ContainerStatus', {
     patchMergeKey: 'name',
     gate: 'ResourceHealthStatus',
   }),
-  stopSignal: field(15, string, { nullable: true, known: signals, open: true, gate: 'ContainerStopSignals' }),
+  stopSignal: field(15, string, {
+    nullable: true,
+    known: signals,
+    open: true,
+    enum: true,
+    gate: 'ContainerStopSignals',
+  }),
 });
 export type ContainerStatus = Infer<typeof ContainerStatus>;
 
@@ -1501,7 +1540,7 @@ export const PodResourceClaimStatus = struct('core/v1.PodResourceClaimStatus', {
 
 export const PodStatus = struct('core/v1.PodStatus', {
   observedGeneration: field(17, int64, { gate: 'PodObservedGenerationTracking' }),
-  phase: field(1, string, { known: ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], open: true }),
+  phase: field(1, string, { known: ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], open: true, enum: true }),
   conditions: field(2, list(PodCondition), {
     listType: 'map',
     listMapKeys: ['type'],
@@ -1525,7 +1564,7 @@ export const PodStatus = struct('core/v1.PodStatus', {
   startTime: field(7, time, { nullable: true }),
   initContainerStatuses: field(10, list(ContainerStatus), { listType: 'atomic' }),
   containerStatuses: field(8, list(ContainerStatus), { listType: 'atomic' }),
-  qosClass: field(9, string, { known: ['Guaranteed', 'Burstable', 'BestEffort'], open: true }),
+  qosClass: field(9, string, { known: ['Guaranteed', 'Burstable', 'BestEffort'], open: true, enum: true }),
   ephemeralContainerStatuses: field(13, list(ContainerStatus), { listType: 'atomic' }),
   resize: field(14, string, {
     known: ['InProgress', 'Deferred', 'Infeasible'],
@@ -1645,15 +1684,16 @@ export const ServiceSpec = struct('core/v1.ServiceSpec', {
   loadBalancerIP: field(8, string),
   loadBalancerSourceRanges: field(9, list(string), { listType: 'atomic' }),
   externalName: field(10, string),
-  externalTrafficPolicy: field(11, string, { known: ['Cluster', 'Local'], open: true }),
+  externalTrafficPolicy: field(11, string, { known: ['Cluster', 'Local'], open: true, enum: true }),
   healthCheckNodePort: field(12, int32),
   publishNotReadyAddresses: field(13, bool),
   sessionAffinityConfig: field(14, SessionAffinityConfig, { nullable: true }),
-  ipFamilies: field(19, list(string), { known: ['IPv4', 'IPv6'], open: true, listType: 'atomic' }),
+  ipFamilies: field(19, list(string), { known: ['IPv4', 'IPv6', ''], open: true, enum: true, listType: 'atomic' }),
   ipFamilyPolicy: field(17, string, {
     nullable: true,
     known: ['SingleStack', 'PreferDualStack', 'RequireDualStack'],
     open: true,
+    enum: true,
   }),
   allocateLoadBalancerNodePorts: field(20, bool, { nullable: true }),
   loadBalancerClass: field(21, string, { nullable: true }),
@@ -1670,6 +1710,7 @@ export const PortStatus = struct('core/v1.PortStatus', {
     always: true,
     known: ['TCP', 'UDP', 'SCTP'],
     open: true,
+    enum: true,
   }),
   error: field(3, string, { nullable: true }),
 });
@@ -1770,6 +1811,7 @@ export const Taint = struct('core/v1.Taint', {
     always: true,
     known: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
     open: true,
+    enum: true,
   }),
   timeAdded: field(4, time, { nullable: true }),
 });
@@ -1883,7 +1925,7 @@ export const NodeFeatures = struct('core/v1.NodeFeatures', {
 export const NodeStatus = struct('core/v1.NodeStatus', {
   capacity: field(1, map(quantity)),
   allocatable: field(2, map(quantity)),
-  phase: field(3, string, { known: ['Pending', 'Running', 'Terminated'], open: true }),
+  phase: field(3, string, { known: ['Pending', 'Running', 'Terminated'], open: true, enum: true }),
   conditions: field(4, list(NodeCondition), {
     listType: 'map',
     listMapKeys: ['type'],
@@ -1945,7 +1987,7 @@ export const NamespaceCondition = struct('core/v1.NamespaceCondition', {
 });
 
 export const NamespaceStatus = struct('core/v1.NamespaceStatus', {
-  phase: field(1, string, { known: ['Active', 'Terminating'], open: true }),
+  phase: field(1, string, { known: ['Active', 'Terminating'], open: true, enum: true }),
   conditions: field(2, list(NamespaceCondition), {
     listType: 'map',
     listMapKeys: ['type'],
@@ -2112,13 +2154,21 @@ export type LimitRange = Infer<typeof LimitRange>;
 // ResourceQuota
 
 export const ScopedResourceSelectorRequirement = struct('core/v1.ScopedResourceSelectorRequirement', {
-  scopeName: field(1, string, { required: true, emptyOk: true, always: true, known: resourceQuotaScopes, open: true }),
+  scopeName: field(1, string, {
+    required: true,
+    emptyOk: true,
+    always: true,
+    known: resourceQuotaScopes,
+    open: true,
+    enum: true,
+  }),
   operator: field(2, string, {
     required: true,
     emptyOk: true,
     always: true,
     known: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
     open: true,
+    enum: true,
   }),
   values: field(3, list(string), { listType: 'atomic' }),
 });
@@ -2133,7 +2183,7 @@ export const ScopeSelector = struct(
 
 export const ResourceQuotaSpec = struct('core/v1.ResourceQuotaSpec', {
   hard: field(1, map(quantity)),
-  scopes: field(2, list(string), { known: resourceQuotaScopes, open: true, listType: 'atomic' }),
+  scopes: field(2, list(string), { known: resourceQuotaScopes, open: true, enum: true, listType: 'atomic' }),
   scopeSelector: field(3, ScopeSelector, { nullable: true }),
 });
 export type ResourceQuotaSpec = Infer<typeof ResourceQuotaSpec>;

@@ -25,18 +25,22 @@ export const ServiceAccountSubject = struct('flowcontrol/v1.ServiceAccountSubjec
   name: field(2, string, { required: true, always: true }),
 });
 
-export const Subject = struct('flowcontrol/v1.Subject', {
-  kind: field(1, string, {
-    required: true,
-    emptyOk: true,
-    always: true,
-    known: ['User', 'Group', 'ServiceAccount'],
-    open: true,
-  }),
-  user: field(2, UserSubject, { nullable: true }),
-  group: field(3, GroupSubject, { nullable: true }),
-  serviceAccount: field(4, ServiceAccountSubject, { nullable: true }),
-});
+export const Subject = struct(
+  'flowcontrol/v1.Subject',
+  {
+    kind: field(1, string, {
+      required: true,
+      emptyOk: true,
+      always: true,
+      known: ['User', 'Group', 'ServiceAccount'],
+      open: true,
+    }),
+    user: field(2, UserSubject, { nullable: true }),
+    group: field(3, GroupSubject, { nullable: true }),
+    serviceAccount: field(4, ServiceAccountSubject, { nullable: true }),
+  },
+  { union: { discriminator: 'kind', members: ['user', 'group', 'serviceAccount'] } },
+);
 
 export const ResourcePolicyRule = struct('flowcontrol/v1.ResourcePolicyRule', {
   verbs: field(1, list(string), { required: true, emptyOk: true, always: true, listType: 'set', duplicates: true }),
@@ -106,10 +110,14 @@ export const QueuingConfiguration = struct('flowcontrol/v1.QueuingConfiguration'
   queueLengthLimit: field(3, int32, { always: true }),
 });
 
-export const LimitResponse = struct('flowcontrol/v1.LimitResponse', {
-  type: field(1, string, { required: true, emptyOk: true, always: true, known: ['Queue', 'Reject'], open: true }),
-  queuing: field(2, QueuingConfiguration, { nullable: true }),
-});
+export const LimitResponse = struct(
+  'flowcontrol/v1.LimitResponse',
+  {
+    type: field(1, string, { required: true, emptyOk: true, always: true, known: ['Queue', 'Reject'], open: true }),
+    queuing: field(2, QueuingConfiguration, { nullable: true }),
+  },
+  { union: { discriminator: 'type', members: ['queuing'] } },
+);
 
 export const LimitedPriorityLevelConfiguration = struct('flowcontrol/v1.LimitedPriorityLevelConfiguration', {
   nominalConcurrencyShares: field(1, int32, { always: true, nullable: true }),
@@ -123,11 +131,15 @@ export const ExemptPriorityLevelConfiguration = struct('flowcontrol/v1.ExemptPri
   lendablePercent: field(2, int32, { nullable: true }),
 });
 
-export const PriorityLevelConfigurationSpec = struct('flowcontrol/v1.PriorityLevelConfigurationSpec', {
-  type: field(1, string, { required: true, emptyOk: true, always: true, known: ['Exempt', 'Limited'] }),
-  limited: field(2, LimitedPriorityLevelConfiguration, { nullable: true }),
-  exempt: field(3, ExemptPriorityLevelConfiguration, { nullable: true }),
-});
+export const PriorityLevelConfigurationSpec = struct(
+  'flowcontrol/v1.PriorityLevelConfigurationSpec',
+  {
+    type: field(1, string, { required: true, emptyOk: true, always: true, known: ['Exempt', 'Limited'], enum: false }),
+    limited: field(2, LimitedPriorityLevelConfiguration, { nullable: true }),
+    exempt: field(3, ExemptPriorityLevelConfiguration, { nullable: true }),
+  },
+  { union: { discriminator: 'type', members: ['limited', 'exempt'] } },
+);
 export type PriorityLevelConfigurationSpec = Infer<typeof PriorityLevelConfigurationSpec>;
 
 export const PriorityLevelConfigurationCondition = struct('flowcontrol/v1.PriorityLevelConfigurationCondition', {

@@ -29,13 +29,12 @@ export function inVersion(groupVersion: string) {
     ...(via !== undefined && { via: copyVia(via) }),
   });
 
-  return <F extends Fields>({ name, fields, structType }: StructSchema<F>): StructSchema<F> => {
+  return <F extends Fields>({ name, fields, structType, union }: StructSchema<F>): StructSchema<F> => {
     const copied = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, copyField(field)])) as F;
-    const copy = struct<F>(
-      `${groupVersion}.${name.slice(name.lastIndexOf('.') + 1)}`,
-      copied,
-      structType && { structType },
-    );
+    const copy = struct<F>(`${groupVersion}.${name.slice(name.lastIndexOf('.') + 1)}`, copied, {
+      ...(structType && { structType }),
+      ...(union && { union }),
+    });
     copies.set(name, copy);
     return copy;
   };

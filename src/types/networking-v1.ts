@@ -116,6 +116,7 @@ export const IngressPortStatus = struct('networking/v1.IngressPortStatus', {
     always: true,
     known: ['TCP', 'UDP', 'SCTP'],
     open: true,
+    enum: true,
   }),
   error: field(3, string, { nullable: true }),
 });

@@ -53,6 +53,7 @@ export const DeviceTaint = struct('resource/v1beta1.DeviceTaint', {
     always: true,
     known: ['NoExecute', 'NoSchedule'],
     open: true,
+    enum: true,
   }),
   timeAdded: field(4, time, { nullable: true }),
 });
@@ -106,9 +107,9 @@ export const DeviceSelector = struct('resource/v1beta1.DeviceSelector', {
 
 export const DeviceToleration = struct('resource/v1beta1.DeviceToleration', {
   key: field(1, string),
-  operator: field(2, string, { default: 'Equal', known: ['Equal', 'Exists'], open: true }),
+  operator: field(2, string, { default: 'Equal', known: ['Equal', 'Exists'], open: true, enum: true }),
   value: field(3, string),
-  effect: field(4, string, { known: ['NoExecute', 'NoSchedule'], open: true }),
+  effect: field(4, string, { known: ['NoExecute', 'NoSchedule'], open: true, enum: true }),
   tolerationSeconds: field(5, int64, { nullable: true }),
 });
 
@@ -116,7 +117,7 @@ export const DeviceSubRequest = struct('resource/v1beta1.DeviceSubRequest', {
   name: field(1, string, { required: true, emptyOk: true, always: true }),
   deviceClassName: field(2, string, { required: true, emptyOk: true, always: true }),
   selectors: field(3, list(DeviceSelector), { listType: 'atomic' }),
-  allocationMode: field(4, string),
+  allocationMode: field(4, string, { known: ['ExactCount', 'All'], open: true, enum: true }),
   count: field(5, int64),
   tolerations: field(7, list(DeviceToleration), { listType: 'atomic', gate: 'DRADeviceTaints' }),
 });
@@ -125,7 +126,7 @@ export const DeviceRequest = struct('resource/v1beta1.DeviceRequest', {
   name: field(1, string, { required: true, emptyOk: true, always: true }),
   deviceClassName: field(2, string, { always: true }),
   selectors: field(3, list(DeviceSelector), { listType: 'atomic' }),
-  allocationMode: field(4, string),
+  allocationMode: field(4, string, { known: ['ExactCount', 'All'], open: true, enum: true }),
   count: field(5, int64),
   adminAccess: field(6, bool, { nullable: true, gate: 'DRAAdminAccess' }),
   firstAvailable: field(7, list(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
@@ -172,7 +173,14 @@ export const DeviceRequestAllocationResult = struct('resource/v1beta1.DeviceRequ
 });
 
 export const DeviceAllocationConfiguration = struct('resource/v1beta1.DeviceAllocationConfiguration', {
-  source: field(1, string, { required: true, emptyOk: true, always: true }),
+  source: field(1, string, {
+    required: true,
+    emptyOk: true,
+    always: true,
+    known: ['FromClass', 'FromClaim'],
+    open: true,
+    enum: true,
+  }),
   requests: field(2, list(string), { listType: 'atomic' }),
   ...inline(3, 'deviceConfiguration', DeviceConfiguration),
 });
@@ -189,7 +197,14 @@ export const AllocationResult = struct('resource/v1beta1.AllocationResult', {
 
 export const ResourceClaimConsumerReference = struct('resource/v1beta1.ResourceClaimConsumerReference', {
   apiGroup: field(1, string),
-  resource: field(3, string, { required: true, emptyOk: true, always: true }),
+  resource: field(3, string, {
+    required: true,
+    emptyOk: true,
+    always: true,
+    known: ['FromClass', 'FromClaim'],
+    open: true,
+    enum: true,
+  }),
   name: field(4, string, { required: true, emptyOk: true, always: true }),
   uid: field(5, string, { required: true, emptyOk: true, always: true }),
 });

@@ -52,7 +52,7 @@ export const DeviceToleration = v1beta2(v1beta1.DeviceToleration);
 export const ExactDeviceRequest = struct('resource/v1beta2.ExactDeviceRequest', {
   deviceClassName: field(1, string, { required: true, emptyOk: true, always: true }),
   selectors: field(2, list(DeviceSelector), { listType: 'atomic' }),
-  allocationMode: field(3, string),
+  allocationMode: field(3, string, { known: ['ExactCount', 'All'], open: true, enum: true }),
   count: field(4, int64),
   adminAccess: field(5, bool, { nullable: true, gate: 'DRAAdminAccess' }),
   tolerations: field(6, list(DeviceToleration), { listType: 'atomic', gate: 'DRADeviceTaints' }),
@@ -62,7 +62,7 @@ export const DeviceSubRequest = struct('resource/v1beta2.DeviceSubRequest', {
   name: field(1, string, { required: true, emptyOk: true, always: true }),
   deviceClassName: field(2, string, { required: true, emptyOk: true, always: true }),
   selectors: field(3, list(DeviceSelector), { listType: 'atomic' }),
-  allocationMode: field(4, string),
+  allocationMode: field(4, string, { known: ['ExactCount', 'All'], open: true, enum: true }),
   count: field(5, int64),
   tolerations: field(6, list(DeviceToleration), { listType: 'atomic', gate: 'DRADeviceTaints' }),
 });

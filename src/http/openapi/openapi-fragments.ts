@@ -9,7 +9,7 @@ import { customSchemas, resourceHash, schemaNamesOf } from './openapi-custom.ts'
 import { type About, type Encoding, jsonV3, type Part } from './openapi-encodings.ts';
 import { resourcePaths, rootPath, versionPath } from './openapi-paths.ts';
 import { type RemoteFields, remoteFields } from './openapi-remote.ts';
-import { declaredSchemas, isKnown, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
+import { declaredSchemas, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
 
 /** What documents are made from. */
 export interface FragmentWriter extends SchemaWriter, About {
@@ -158,10 +158,9 @@ export class OpenApiFragments {
   }
 
   #resourcePaths(version: ServedVersion, served: ServedResource, encoding: Encoding) {
-    const { names, cbor } = this.#writer;
-    const known = isKnown(this.#writer, [served]);
+    const { names, cbor, describe } = this.#writer;
     function* fields(): Fields {
-      yield* sorted(resourcePaths(version, served, { names, dialect: encoding.dialect, cbor, known }));
+      yield* sorted(resourcePaths(version, served, { names, dialect: encoding.dialect, cbor, describe }));
     }
     return this.#fragment(served.resource, `${version.version} paths`, fields, encoding, 'paths', false);
   }
@@ -187,15 +186,14 @@ export class OpenApiFragments {
   /** The paths of built-in versions, with which a document begins. */
   #builtInPaths(versions: readonly ServedVersion[], encoding: Encoding) {
     const writer = this.#writer;
-    const { names, cbor } = writer;
+    const { names, cbor, describe } = writer;
     const { dialect } = encoding;
     function* fields(): Fields {
       if (dialect === 'v2') yield versionPath;
       for (const version of versions) {
-        const known = isKnown(writer, version.resources);
         const all = [rootPath(version, names, dialect)];
         for (const served of version.resources) {
-          for (const path of resourcePaths(version, served, { names, dialect, cbor, known })) all.push(path);
+          for (const path of resourcePaths(version, served, { names, dialect, cbor, describe })) all.push(path);
           yield;
         }
         yield* sorted(all);

@@ -5,12 +5,12 @@ export type Dialect = 'v2' | 'v3';
 
 /** An operation, independent of the version of OpenAPI. */
 export interface Operation {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
   readonly id: string;
-  /** The action extension: `list`, `post`, `deletecollection`… */
-  readonly action: string;
+  /** The action extension: `list`, `post`, `deletecollection`…; none for discovery. */
+  readonly action?: string;
   readonly description: string;
-  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   /** Names of the query parameters. */
   readonly query: readonly string[];
   /** Schema name of the request body. */
@@ -46,8 +46,10 @@ const deleteQuery = [
 
 /** The query parameters of operations. */
 export const queryOf = {
+  get: [],
   list: listQuery,
   watch: listQuery,
+  watchlist: listQuery,
   create: writeQuery,
   update: writeQuery,
   patch: [...writeQuery, 'force'],
@@ -58,7 +60,9 @@ export const queryOf = {
   ].sort(),
 } as const;
 
-const types: { readonly [parameter: string]: 'boolean' | 'integer' } = {
+export type QueryType = 'boolean' | 'integer' | 'string';
+
+const types: { readonly [parameter: string]: QueryType } = {
   allowWatchBookmarks: 'boolean',
   force: 'boolean',
   gracePeriodSeconds: 'integer',
@@ -92,14 +96,26 @@ const descriptions: { readonly [parameter: string]: string } = {
   watch: 'Watches for changes instead of listing.',
   name: 'Name of the object.',
   namespace: 'Name of the namespace of the objects.',
+  path: 'Path of the request that is passed on.',
 };
 
-export function parameter(name: string, place: 'query' | 'path', dialect: Dialect): JsonObject {
-  const type = types[name] ?? 'string';
+export type Parameter = JsonObject & { readonly name: string };
+
+export function parameter(name: string, place: 'query' | 'path', dialect: Dialect): Parameter {
+  const description = descriptions[name] ?? name;
+  return typedParameter(name, types[name] ?? 'string', dialect, { description, place });
+}
+
+export function typedParameter(
+  name: string,
+  type: QueryType,
+  dialect: Dialect,
+  { description, place = 'query' }: { readonly description: string; readonly place?: 'query' | 'path' },
+): Parameter {
   return {
     name,
     in: place,
-    description: descriptions[name] ?? name,
+    description,
     ...(place === 'path' ? { required: true } : {}),
     ...(dialect === 'v3' ? { schema: { type, uniqueItems: true } } : { type, uniqueItems: true }),
   };
@@ -112,15 +128,15 @@ export function writeOperation(
   names: Names,
   dialect: Dialect,
 ): JsonObject {
-  const { group, version: v, kind } = operation.kind;
+  const { action, kind } = operation;
   const query = operation.query.map((name) => parameter(name, 'query', dialect));
   return {
     tags: [tagOf(version, names)],
     description: operation.description,
     operationId: operation.id,
     ...(dialect === 'v3' ? bodyAndAnswers(operation, query) : bodyAndAnswersV2(operation, query)),
-    [`${names.extension}action`]: operation.action,
-    [`${names.extension}group-version-kind`]: { group, version: v, kind },
+    ...(action === undefined ? {} : { [`${names.extension}action`]: action }),
+    ...(kind === undefined ? {} : { [`${names.extension}group-version-kind`]: { ...kind } }),
   };
 }
 

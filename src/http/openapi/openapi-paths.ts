@@ -1,11 +1,13 @@
 import type { JsonObject, Names } from '../../meta/index.ts';
-import type { Subresource } from '../../registry/index.ts';
-import { openApiName } from '../../schema/index.ts';
+import type { ConnectSubresource, Subresource } from '../../registry/index.ts';
+import { type Describe, openApiName } from '../../schema/index.ts';
 import { rootOf, type ServedResource, type ServedVersion } from '../documents/api-groups.ts';
+import { type ConnectedResource, connectOperations, optionParameters } from './openapi-connections.ts';
 import {
   capital,
   type Dialect,
   type Operation,
+  type Parameter,
   parameter,
   queryOf,
   wordOf,
@@ -44,14 +46,13 @@ export interface PathWriter {
   readonly dialect: Dialect;
   /** Resources are served in CBOR, too. */
   readonly cbor: boolean;
-  /** Whether a type has a schema in the document. */
-  readonly known: (typeName: string) => boolean;
+  readonly describe: Describe;
 }
 
 /** The path at which a group version lists its resources. */
 export function rootPath(version: ServedVersion, names: Names, dialect: Dialect): [path: string, item: JsonObject] {
-  const writer = writerFor(version, { names, dialect, cbor: false, known: () => false });
-  add(writer, `${rootOf(version)}/`, [], [resourcesOperation(writer)]);
+  const writer = writerFor(version, { names, dialect, cbor: false, describe: () => undefined });
+  add(writer, `${rootOf(version)}/`, [resourcesOperation(writer)]);
   return writer.paths[0] as Paths[number];
 }
 
@@ -90,19 +91,28 @@ const writerFor = (version: ServedVersion, options: PathWriter): Writer => ({
   paths: [],
 });
 
-function add(writer: Writer, path: string, shared: readonly string[], operations: readonly Operation[]): void {
-  if (operations.length === 0) return;
+/** Adds a path. The parameters that all of its operations have are those of the path. */
+function add(writer: Writer, path: string, operations: readonly Operation[], more: readonly Parameter[] = []): void {
+  const [first] = operations;
+  if (first === undefined) return;
   const { version, names, dialect } = writer;
+  const shared = first.query.filter((name) => operations.every(({ query }) => query.includes(name)));
   const item: JsonObject = {};
-  for (const operation of operations) item[operation.method] = writeOperation(operation, version, names, dialect);
-  const inPath = ['name', 'namespace'].filter((name) => path.includes(`{${name}}`));
+  for (const operation of operations) {
+    const query = operation.query.filter((name) => !shared.includes(name));
+    item[operation.method] = writeOperation({ ...operation, query }, version, names, dialect);
+  }
+  const inPath = ['name', 'namespace', 'path'].filter((name) => path.includes(`{${name}}`));
   const parameters = [
     ...inPath.map((name) => parameter(name, 'path', dialect)),
     ...shared.map((name) => parameter(name, 'query', dialect)),
+    ...more,
   ];
-  if (parameters.length > 0) item['parameters'] = parameters;
+  if (parameters.length > 0) item['parameters'] = parameters.sort(byName);
   writer.paths.push([path, item]);
 }
+
+const byName = (a: Parameter, b: Parameter) => (a.name < b.name ? -1 : 1);
 
 function addResource(writer: Writer, served: ServedResource): void {
   const { definition } = served.resource;
@@ -112,52 +122,67 @@ function addResource(writer: Writer, served: ServedResource): void {
   const verbs = new Set<string>(definition.verbs);
   const make = (verb: Verb, suffix = '') => operationOf(writer, served, verb, namespaced, suffix);
   const offered = (...some: Verb[]) => some.filter((verb) => verbs.has(verb)).map((verb) => make(verb));
-  add(writer, root + base, ['pretty'], offered('list', 'create', 'deletecollection'));
-  add(writer, `${root}${base}/{name}`, ['pretty'], offered('get', 'update', 'patch', 'delete'));
+  add(writer, root + base, offered('list', 'create', 'deletecollection'));
+  add(writer, `${root}${base}/{name}`, offered('get', 'update', 'patch', 'delete'));
   if (definition.namespaced && verbs.has('list')) {
     const everywhere = operationOf(writer, served, 'list', '', 'ForAllNamespaces');
-    add(writer, `${root}/${definition.plural}`, ['pretty'], [everywhere]);
+    add(writer, `${root}/${definition.plural}`, [everywhere]);
   }
   for (const sub of definition.subresources) {
-    add(
-      writer,
-      `${root}${base}/{name}/${sub.name}`,
-      ['pretty'],
-      sub.verbs.flatMap((verb) => subresourceOperation(writer, served, sub, verb, namespaced)),
-    );
+    const path = `${root}${base}/{name}/${sub.name}`;
+    if (sub.type === 'connect') addConnection(writer, served, sub, path);
+    else add(writer, path, subresourceOperations(writer, served, sub));
   }
   if (!verbs.has('watch')) return;
-  const shared = ['pretty', ...queryOf.watch];
-  add(writer, `${root}/watch${base}`, shared, [make('watchlist')]);
-  add(writer, `${root}/watch${base}/{name}`, shared, [make('watch')]);
+  add(writer, `${root}/watch${base}`, [make('watchlist')]);
+  add(writer, `${root}/watch${base}/{name}`, [make('watch')]);
   if (definition.namespaced) {
     const everywhere = operationOf(writer, served, 'watchlist', '', 'ForAllNamespaces');
-    add(writer, `${root}/watch/${definition.plural}`, shared, [everywhere]);
+    add(writer, `${root}/watch/${definition.plural}`, [everywhere]);
   }
+}
+
+function addConnection(writer: Writer, served: ServedResource, sub: ConnectSubresource, path: string): void {
+  const { group, version } = writer.version;
+  const { kind, namespaced } = served.resource.definition;
+  const { produces } = mediaOf(writer, 'get', false);
+  const resource: ConnectedResource = {
+    kind: { group, version, kind },
+    word: writer.word,
+    namespaced: namespaced ? 'Namespaced' : '',
+    produces,
+  };
+  const options = optionParameters(sub.connect.options, writer);
+  const isText = sub.connect.answers === 'text';
+  const more = isText ? [...options, parameter('pretty', 'query', writer.dialect)] : options;
+  add(writer, path, connectOperations(resource, sub), more);
+  if (sub.connect.answers !== 'proxy') return;
+  add(writer, `${path}/{path}`, connectOperations(resource, sub, 'WithPath'), options);
 }
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'watch' | 'watchlist';
 
 const media = ['application/json', 'application/yaml'];
-const streamMedia = ['application/json;stream=watch'];
 const strategicMedia = 'application/strategic-merge-patch+json';
 const patchMedia = [
-  'application/apply-patch+yaml',
   'application/json-patch+json',
   'application/merge-patch+json',
   strategicMedia,
+  'application/apply-patch+yaml',
 ];
 
 /** The media types of bodies of a verb. */
-function mediaOf(verb: Verb, isCustom: boolean, cbor: boolean): Pick<Operation, 'consumes' | 'produces'> {
+function mediaOf({ names, cbor }: PathWriter, verb: Verb, isCustom: boolean): Pick<Operation, 'consumes' | 'produces'> {
   const streams = verb === 'list' || verb === 'watch' || verb === 'watchlist';
   const patches = patchMedia.filter((type) => !isCustom || type !== strategicMedia);
+  const binary = isCustom ? [] : [names.protobufMediaType];
   return {
     consumes: verb === 'patch' ? [...patches, ...(cbor ? ['application/apply-patch+cbor'] : [])] : ['*/*'],
     produces: [
       ...media,
+      ...binary,
       ...(cbor ? ['application/cbor'] : []),
-      ...(streams ? streamMedia : []),
+      ...(streams ? ['application/json', ...binary].map((type) => `${type};stream=watch`) : []),
       ...(streams && cbor ? ['application/cbor-seq'] : []),
     ],
   };
@@ -233,56 +258,41 @@ function operationOf(
     id: `${id}${writer.word}${collection}${namespaced}${kind}${listed}${suffix}`,
     description: `${says} ${kind}`,
     kind: { group, version, kind },
-    query: verb === 'get' || verb === 'watch' || verb === 'watchlist' ? [] : queryOf[verb],
+    query: ['pretty', ...queryOf[verb]],
     ...(body === undefined ? {} : { body }),
     bodyRequired: written || verb === 'patch',
-    ...mediaOf(verb, custom !== undefined, writer.cbor),
+    ...mediaOf(writer, verb, custom !== undefined),
     answer,
   };
 }
 
-/** A subresource without a type (a stream, a log) is described as text. */
-function subresourceOperation(
-  writer: Writer,
-  served: ServedResource,
-  sub: Subresource,
-  verb: string,
-  namespaced: string,
-): Operation[] {
-  if (verb !== 'get' && verb !== 'create' && verb !== 'update' && verb !== 'patch' && verb !== 'delete') return [];
+function subresourceOperations(writer: Writer, served: ServedResource, sub: Subresource): Operation[] {
   const { definition } = served.resource;
   const name = sub.kind === definition.kind ? served.version.schema.name : subresourceType(sub, writer.version);
-  const whole = operationOf(writer, served, verb, namespaced, sub.name.split('/').map(capital).join(''));
+  const type = openApiName(name, writer.names);
   const kind = {
     group: sub.group ?? writer.version.group,
     version: sub.version ?? writer.version.version,
     kind: sub.kind,
   };
-  const { body, answer, ...rest } = whole;
-  if (!writer.known(name))
-    return [{ ...rest, kind, action: 'connect', produces: ['*/*'], bodyRequired: false, codes: [200] }];
-  const type = openApiName(name, writer.names);
-  return [
-    {
-      ...rest,
-      kind,
-      answer: verb === 'delete' && answer !== undefined ? answer : type,
-      ...(body === undefined ? {} : { body: verb === 'patch' || verb === 'delete' ? body : type }),
-    },
-  ];
+  const suffix = sub.name.split('/').map(capital).join('');
+  return sub.verbs.flatMap((verb): Operation[] => {
+    if (verb !== 'get' && verb !== 'create' && verb !== 'update' && verb !== 'patch') return [];
+    const { body, ...whole } = operationOf(writer, served, verb, definition.namespaced ? 'Namespaced' : '', suffix);
+    const own = body === undefined ? {} : { body: verb === 'patch' ? body : type };
+    return [{ ...whole, kind, answer: type, ...own }];
+  });
 }
 
 function resourcesOperation(writer: Writer): Operation {
-  const { group, version } = writer.version;
+  const types = [...media, writer.names.protobufMediaType];
   return {
     method: 'get',
     id: `get${writer.word}APIResources`,
-    action: 'get',
     description: 'get available resources',
-    kind: { group, version, kind: 'APIResourceList' },
     query: [],
-    consumes: media,
-    produces: media,
+    consumes: types,
+    produces: types,
     answer: openApiName(metaTypes.resourceList, writer.names),
     codes: [200],
   };

@@ -1,5 +1,5 @@
 import { type GroupVersionKind, type JsonObject, type Names, type Steps, setKey } from '../../meta/index.ts';
-import { listKindOf, type ResourceDefinition } from '../../registry/index.ts';
+import { listKindOf, type ResourceDefinition, type Subresource } from '../../registry/index.ts';
 import { type Describe, openApiName, openApiSchemasInSteps, type StructSchema } from '../../schema/index.ts';
 import type { ServedResource, ServedVersion } from '../documents/api-groups.ts';
 import type { FindType } from './built-in-types.ts';
@@ -15,12 +15,6 @@ export interface SchemaWriter {
   readonly describe: Describe;
   /** The kinds of a built-in type, by the name of the type. */
   readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
-}
-
-/** Whether a type has a schema in a document with these resources. */
-export function isKnown(writer: SchemaWriter, resources: readonly ServedResource[]): (typeName: string) => boolean {
-  const own = new Set(resources.map((served) => served.version.schema.name));
-  return (name) => own.has(name) || writer.findType(name) !== undefined;
 }
 
 type Schemas = { [name: string]: JsonObject };
@@ -51,10 +45,13 @@ export function* declaredSchemas(
 /** The built-in types of the subresources of a version. */
 export function subresourceTypes({ findType }: SchemaWriter, version: ServedVersion): string[] {
   const names = version.resources.flatMap(({ resource }) =>
-    resource.definition.subresources.map((sub) => subresourceType(sub, version)),
+    resource.definition.subresources.filter(hasObjects).map((sub) => subresourceType(sub, version)),
   );
   return [...new Set(names)].filter((name) => findType(name) !== undefined).sort();
 }
+
+/** Whether it has objects: the options of a connection are query parameters. */
+const hasObjects = ({ type }: Subresource) => type !== 'connect';
 
 /** Types without a declaration: they contain fields of the kind at hand. */
 const freeSchemas: { readonly [type: string]: JsonObject } = {
@@ -75,7 +72,11 @@ export function listSchema(
 ): JsonObject {
   const { definition } = served.resource;
   const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
-  const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
+  // In version 3 a built-in type has the zero values of its fields as defaults.
+  const part = (name: string) => {
+    const $ref = prefix + openApiName(name, names);
+    return dialect === 'v2' || definition.custom !== undefined ? { $ref } : { default: {}, allOf: [{ $ref }] };
+  };
   const text = (field: string) => ({ type: 'string', description: describe('meta/v1.TypeMeta', field) ?? '' });
   return {
     description: `A list of objects of the kind ${definition.kind}.`,
@@ -83,9 +84,9 @@ export function listSchema(
     required: ['items'],
     properties: {
       apiVersion: text('apiVersion'),
-      items: { type: 'array', items: { $ref: prefix + openApiName(served.version.schema.name, names) } },
+      items: { type: 'array', items: part(served.version.schema.name) },
       kind: text('kind'),
-      metadata: listMeta,
+      metadata: part(metaTypes.listMeta),
     },
     [`${names.extension}group-version-kind`]: [{ group, kind: listKindOf(definition), version }],
     ...selectableFields(definition, names),
@@ -111,7 +112,7 @@ export function kindsOf(versions: readonly ServedVersion[], findType: FindType):
     for (const { resource, version: declared } of served.resources) {
       const { definition } = resource;
       put(declared.schema.name, { group, version, kind: definition.kind });
-      for (const sub of definition.subresources) {
+      for (const sub of definition.subresources.filter(hasObjects)) {
         const name = subresourceType(sub, served);
         if (findType(name) === undefined) continue;
         put(name, { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind });
@@ -119,6 +120,7 @@ export function kindsOf(versions: readonly ServedVersion[], findType: FindType):
     }
     put(metaTypes.deleteOptions, { group, version, kind: 'DeleteOptions' });
   }
+  put(metaTypes.resourceList, { group: '', version: 'v1', kind: 'APIResourceList' });
   put(metaTypes.status, { group: '', version: 'v1', kind: 'Status' });
   return kinds;
 }

@@ -67,6 +67,72 @@ it('has unique operation ids', async () => {
   );
 });
 
+const pod = '/api/v1/namespaces/{namespace}/pods/{name}';
+
+type Parameter = { readonly name: string; readonly in: string; readonly schema?: { readonly type: string } };
+const parametersOf = (item: unknown) => (item as { parameters?: Parameter[] } | undefined)?.parameters ?? [];
+
+it('has the options of connections as query parameters, and every method of proxies', async () => {
+  const { components, paths } = await get('/openapi/v3/api/v1');
+  const parameters = (path: string) =>
+    parametersOf(paths[path]).map(({ name, in: place, schema }) => `${place} ${name} ${schema?.type}`);
+  expect(parameters(`${pod}/exec`)).toEqual([
+    'query command string',
+    'query container string',
+    'path name string',
+    'path namespace string',
+    'query stderr boolean',
+    'query stdin boolean',
+    'query stdout boolean',
+    'query tty boolean',
+  ]);
+  expect(paths[`${pod}/exec`]?.['post']).toMatchObject({
+    operationId: 'connectCoreV1PostNamespacedPodExec',
+    responses: { 200: { content: { '*/*': { schema: { type: 'string' } } } } },
+    'x-kubernetes-action': 'connect',
+    'x-kubernetes-group-version-kind': { group: '', version: 'v1', kind: 'PodExecOptions' },
+  });
+  expect(Object.keys(paths[`${pod}/proxy/{path}`] ?? {}).sort()).toEqual([
+    'delete',
+    'get',
+    'head',
+    'options',
+    'parameters',
+    'patch',
+    'post',
+    'put',
+  ]);
+  expect(paths['/api/v1/nodes/{name}/proxy/{path}']?.['get']?.['operationId']).toBe(
+    'connectCoreV1GetNodeProxyWithPath',
+  );
+  expect(paths[`${pod}/log`]?.['get']).toMatchObject({
+    operationId: 'readCoreV1NamespacedPodLog',
+    'x-kubernetes-action': 'get',
+    'x-kubernetes-group-version-kind': { kind: 'Pod' },
+  });
+  expect(components.schemas).not.toHaveProperty(['io.k8s.api.core.v1.PodExecOptions']);
+});
+
+it('has the parameters that all operations of a path have once', async () => {
+  const { paths } = await get('/openapi/v3/api/v1');
+  const names = (item: unknown) => parametersOf(item).map(({ name }) => name);
+  const pods = paths['/api/v1/namespaces/{namespace}/pods'];
+  expect(names(pods)).toEqual(['namespace', 'pretty']);
+  expect(names(pods?.['post'])).toEqual(['dryRun', 'fieldManager', 'fieldValidation']);
+  const binding = paths[`${pod}/binding`];
+  expect(names(binding)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'name', 'namespace', 'pretty']);
+  expect(names(binding?.['post'])).toEqual([]);
+});
+
+it('names protobuf where it is served', async () => {
+  const { paths } = await get('/openapi/v2');
+  const plain = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+  const streams = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+  expect(paths['/api/v1/']?.['get']?.['produces']).toEqual(plain);
+  expect(paths[pod]?.['put']?.['produces']).toEqual(plain);
+  expect(paths['/api/v1/pods']?.['get']?.['produces']).toEqual([...plain, ...streams]);
+});
+
 it('declares the action of an operation and the parameter fieldValidation', async () => {
   const { paths } = await get('/openapi/v3/api/v1');
   const patch = paths['/api/v1/namespaces/{namespace}/pods/{name}']?.['patch'] as unknown as {

@@ -70,9 +70,9 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
     completeErrors: true,
     decode: (body, _user, expected) => readProtobuf(body, expected, schemaFor, names),
     decodeInSteps: (body, expected) => readProtobufInSteps(body, expected, schemaFor, names),
-    // Some discovery documents have no apiVersion in JSON.
-    encodeValue: (value) => encode({ apiVersion: 'v1', ...value }),
-    encodeValueInSteps: (value) => encodeInSteps({ apiVersion: 'v1', ...value }),
+    // Some discovery documents have no apiVersion.
+    encodeValue: (value) => encode({ apiVersion: '', ...value }),
+    encodeValueInSteps: (value) => encodeInSteps({ apiVersion: '', ...value }),
     encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),
     encodeList(target, list, view, turns) {
       const { apiVersion, kind, metadata } = listFields(target, list, view) as unknown as ListFields;

@@ -139,6 +139,12 @@ describe('discovery', () => {
       expect.stringContaining(`kind: ${kind}\n`),
     ]);
     const protobuf = await ask('application/vnd.kubernetes.protobuf');
+    // The envelope has the apiVersion that the document has in JSON.
+    const apiVersion = path.startsWith('/apis') ? 'v1' : '';
+    const envelope = Buffer.from(
+      `\n${String.fromCharCode(apiVersion.length)}${apiVersion}\x12${String.fromCharCode(kind.length)}${kind}`,
+    );
+    expect(protobuf.text).toContain(envelope.toString());
     expect([protobuf.headers['content-type'], protobuf.text]).toEqual([
       'application/vnd.kubernetes.protobuf',
       expect.stringContaining(kind),

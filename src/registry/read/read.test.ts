@@ -396,6 +396,9 @@ describe('a list in pages', () => {
       code: 400,
       message: 'specifying resource version is not allowed when using continue',
     });
+    expect(await failure(names('configmaps', { continue: '!', resourceVersion: '5' }))).toMatchObject({
+      message: 'invalid continue token: continue key is not valid: illegal base64 data at input byte 0',
+    });
     expect((await names('configmaps', { continue: token, resourceVersion: '0' })).names).toEqual(['c', 'd', 'e']);
   });
 });

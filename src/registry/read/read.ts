@@ -139,10 +139,10 @@ function begin(registry: RegistryContext, options: ReadOptions, limit: number): 
 
 /** The start of a page that a continue token names. @throws StatusError 400, 410 */
 function resume(registry: RegistryContext, options: ReadOptions, scope: string): ListStart {
+  const place = readToken(registry.tokenKey, scope, options.continue ?? '');
   if ((options.resourceVersion ?? '') !== '' && options.resourceVersion !== '0') {
     throw statusError.badRequest('specifying resource version is not allowed when using continue');
   }
-  const place = readToken(registry.tokenKey, scope, options.continue ?? '');
   const { revision, after, began } = place;
   const now = registry.clock.now();
   if (revision === 0) return { revision: undefined, exact: false, after, began: now };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldError, fieldError, fieldErrors } from './field-error.ts';
+import { type FieldError, fieldError, fieldErrors, withoutUnread } from './field-error.ts';
 import type { Json } from './json.ts';
 
 const messageFor = (value: Json | undefined) => fieldError.invalid('spec.x', value, 'why').message;
@@ -62,6 +62,13 @@ describe('fieldErrors', () => {
     expect(fieldErrors(many).length).toBe(900);
     expect(fieldErrors(many).length).toBe(900);
     expect([...many(), ...many()].length).toBe(1_800);
+  });
+
+  it('leave out what is below a field that is forbidden unread', () => {
+    const errors = ['a.b', 'a.b.c', 'a.b[0]', 'a.bc', 'x.y'].map((field) => fieldError.required(field));
+    const forbidden = [fieldError.forbiddenUnread('a.b', 'why'), fieldError.forbiddenUnread('X', 'why', 'x')];
+    expect(withoutUnread(errors, forbidden).map(({ field }) => field)).toEqual(['a.b', 'a.bc']);
+    expect(withoutUnread(errors, [fieldError.forbidden('a.b', 'why')])).toBe(errors);
   });
 
   it('rethrows errors of the validation', () => {

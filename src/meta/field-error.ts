@@ -97,6 +97,20 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
   return result;
 }
 
+/** The fields that are not validated, because an error forbids them. */
+const unread = new WeakMap<FieldError, string>();
+
+/** Returns the errors that are not below a field that one of `others` forbids unread. */
+export function withoutUnread(errors: readonly FieldError[], others: readonly FieldError[]): readonly FieldError[] {
+  if (errors.length === 0) return errors;
+  const fields = others.flatMap((other) => unread.get(other) ?? []);
+  const isBelow = (path: string, field: string) =>
+    path.startsWith(field) && (path[field.length] === '.' || path[field.length] === '[');
+  return fields.length === 0
+    ? errors
+    : errors.filter(({ field: path }) => !fields.some((field) => isBelow(path, field)));
+}
+
 /** Passed as the value of an error whose message must not contain it. */
 export const omitted = Symbol('omitted');
 
@@ -118,6 +132,12 @@ export const fieldError = {
       `supported values: ${supported.map((v) => quote(v)).join(', ')}`,
     ),
   forbidden: (field: string, detail: string) => error('FieldValueForbidden', field, 'Forbidden', detail),
+  /** Forbids a field whose value is then not validated. `at`: its path, where the error names another one. */
+  forbiddenUnread: (field: string, detail: string, at = field) => {
+    const result = error('FieldValueForbidden', field, 'Forbidden', detail);
+    unread.set(result, at);
+    return result;
+  },
   notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),
   /** `max` in bytes. */
   tooLong: (field: string, max: number) =>

@@ -27,6 +27,7 @@ export {
   maxErrors,
   maxErrorText,
   omitted,
+  withoutUnread,
 } from './field-error.ts';
 export {
   compareVersions,

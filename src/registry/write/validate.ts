@@ -15,6 +15,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
   warningsOf,
+  withoutUnread,
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { MetadataChecks } from '../resource/definition.ts';
@@ -108,10 +109,9 @@ function* fieldErrorsOf(
   const { storageVersion } = target.resource;
   const strategy = strategyOf(target);
   const { metadata } = object;
-  const before = [
-    ...(yield* allErrors(() => findMetadataErrors(request, metadata, old))),
-    ...(yield* validateInSteps(object, storageVersion.type)),
-  ];
+  const ofMetadata = yield* allErrors(() => findMetadataErrors(request, metadata, old));
+  const bySchema = yield* validateInSteps(object, storageVersion.type);
+  const before = [...ofMetadata, ...bySchema];
   yield;
   const partial = partialWriteOf(target);
   if (partial?.type === 'partialUpdate' && old !== undefined) {
@@ -125,10 +125,11 @@ function* fieldErrorsOf(
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
   const objectErrors = yield* allErrors(() => strategy.validate?.(validated, context) ?? []);
-  if (old === undefined) return [...before, ...objectErrors];
+  const all = [...ofMetadata, ...withoutUnread(bySchema, objectErrors), ...objectErrors];
+  if (old === undefined) return all;
   yield;
   const updateErrors = yield* allErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
-  return [...before, ...objectErrors, ...updateErrors];
+  return [...all, ...updateErrors];
 }
 
 function findMetadataErrors(

@@ -194,6 +194,13 @@ describe('persistent volumes', () => {
       ['spec.csi', 'Forbidden', forbidden('may not specify more than 1 volume type')],
     ],
     [
+      'a second source, which is not validated',
+      volume({ hostPath: { path: '/x' }, csi: {}, cephfs: { monitors: [] }, azureDisk: { kind: 'odd' } }),
+      ['spec.csi', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+      ['spec.cephFS', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+      ['spec.azureDisk', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+    ],
+    [
       'the root path with Recycle',
       volume({ hostPath: { path: '/' }, persistentVolumeReclaimPolicy: 'Recycle' }),
       [

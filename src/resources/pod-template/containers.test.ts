@@ -661,6 +661,11 @@ describe('init and ephemeral containers', () => {
       init: { livenessProbe: { tcpSocket: { port: 1 } } },
       found: [['Forbidden', `${I}.livenessProbe`, only]],
     },
+    {
+      title: 'an init container with a probe that is invalid',
+      init: { livenessProbe: { grpc: {}, periodSeconds: -1 } },
+      found: [['Forbidden', `${I}.livenessProbe`, only]],
+    },
     { title: 'an init container with a hook', init: { lifecycle: {} }, found: [['Forbidden', `${I}.lifecycle`, only]] },
     {
       title: 'an unknown restart policy',

@@ -18,6 +18,8 @@ export interface PodScope {
 }
 
 const probes: readonly ProbeKind[] = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+/** Fields of containers that are validated where they may be set only. */
+const whileRunning: ReadonlySet<string> = new Set(['lifecycle', ...probes]);
 
 /** Validates `containers`. */
 export function validateContainers(scope: PodScope, path: string): FieldError[] {
@@ -47,7 +49,7 @@ export function validateInitContainers(scope: PodScope, path: string): FieldErro
     for (const field of ['lifecycle', ...probes] as const) {
       if (container[field] === undefined) continue;
       const why = 'may not be set for init containers without restartPolicy=Always';
-      errors.push(fieldError.forbidden(`${at}.${field}`, why));
+      errors.push(fieldError.forbiddenUnread(`${at}.${field}`, why));
     }
     return errors;
   });
@@ -79,7 +81,8 @@ export function validateEphemeralContainers(scope: PodScope, path: string): Fiel
     for (const field of notForEphemeral) {
       const value = container[field];
       if (value === undefined || (field === 'resources' && Object.keys(value).length === 0)) continue;
-      errors.push(fieldError.forbidden(`${at}.${field}`, NOT_EPHEMERAL));
+      const forbid = whileRunning.has(field) ? fieldError.forbiddenUnread : fieldError.forbidden;
+      errors.push(forbid(`${at}.${field}`, NOT_EPHEMERAL));
     }
     container.volumeMounts?.forEach((mount, i) => {
       for (const field of ['subPath', 'subPathExpr'] as const) {

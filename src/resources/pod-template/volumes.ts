@@ -51,7 +51,11 @@ function validateSource(volume: Volume, path: string, context: PodSpecContext): 
   return [
     ...validateOne(volume, first, path, context),
     ...others.map((source) =>
-      fieldError.forbidden(`${path}.${refusedAs[source] ?? source}`, 'may not specify more than 1 volume type'),
+      fieldError.forbiddenUnread(
+        `${path}.${refusedAs[source] ?? source}`,
+        'may not specify more than 1 volume type',
+        `${path}.${source}`,
+      ),
     ),
     ...validateNames(volume, first, path, context),
   ];

@@ -206,6 +206,11 @@ describe('volume attachments', () => {
       ['spec.source', 'Required', required('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
     ],
     [
+      'a volume and an inline volume, which are not validated',
+      { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'A_', inlineVolumeSpec: { csi: {} } } } },
+      ['spec.source', 'Forbidden', forbidden('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
+    ],
+    [
       'an inline volume with an unsupported source',
       {
         spec: {

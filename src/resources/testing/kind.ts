@@ -9,6 +9,7 @@ import {
   jsonCopy,
   type Names,
   namesFor,
+  withoutUnread,
 } from '../../meta/index.ts';
 import { AgeCell, type ResourceDefinition, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
@@ -102,9 +103,10 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
   const all = (validation: () => readonly FieldError[]) => atOnce(allErrors(validation));
+  const ofKind = all(() => strategy.validate?.(object, testContext) ?? []);
   const errors = [
-    ...validate(object, compile(version.schema, testNames)),
-    ...all(() => strategy.validate?.(object, testContext) ?? []),
+    ...withoutUnread(validate(object, compile(version.schema, testNames)), ofKind),
+    ...ofKind,
     ...(old === undefined ? [] : all(() => strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
   const steps = strategy.validateInSteps?.(object, old, testContext, { found: errors, part: 'whole' });

@@ -7,6 +7,7 @@ import {
   jsonCopy,
   type Names,
   namesFor,
+  withoutUnread,
 } from '../../../meta/index.ts';
 import type { ResourceDefinition } from '../../../registry/index.ts';
 import { compile, validate } from '../../../schema/index.ts';
@@ -40,10 +41,10 @@ export function created(definition: ResourceDefinition, object: JsonObject, warn
   return decoded;
 }
 
-const fieldErrors = (definition: ResourceDefinition, object: ApiObject): FieldError[] => [
-  ...validate(object, schemaOf(definition)),
-  ...(definition.strategy.validate?.(object, context) ?? []),
-];
+function fieldErrors(definition: ResourceDefinition, object: ApiObject): readonly FieldError[] {
+  const ofKind = errorsNow(definition.strategy.validate?.(object, context) ?? []);
+  return [...withoutUnread(validate(object, schemaOf(definition)), ofKind), ...ofKind];
+}
 
 const shown = (errors: readonly FieldError[]): ReportedError[] =>
   errorsNow(errors).map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);

@@ -100,15 +100,15 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
 /** The fields that are not validated, because an error forbids them. */
 const unread = new WeakMap<FieldError, string>();
 
-/** Returns the errors that are not below a field that one of `others` forbids unread. */
+/** Returns the errors that are not at or below a field that one of `others` forbids unread. */
 export function withoutUnread(errors: readonly FieldError[], others: readonly FieldError[]): readonly FieldError[] {
   if (errors.length === 0) return errors;
   const fields = others.flatMap((other) => unread.get(other) ?? []);
-  const isBelow = (path: string, field: string) =>
-    path.startsWith(field) && (path[field.length] === '.' || path[field.length] === '[');
+  const isWithin = (path: string, field: string) =>
+    path.startsWith(field) && /^(?:$|[.[])/.test(path.slice(field.length));
   return fields.length === 0
     ? errors
-    : errors.filter(({ field: path }) => !fields.some((field) => isBelow(path, field)));
+    : errors.filter(({ field: path }) => !fields.some((field) => isWithin(path, field)));
 }
 
 /** Passed as the value of an error whose message must not contain it. */

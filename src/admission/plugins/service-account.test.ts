@@ -62,6 +62,11 @@ describe('ServiceAccount', () => {
     expect(await create(podOf({}, { serviceAccountName: 'other' }))).toBe(missing);
   });
 
+  it('rejects a service account that no object can be', async () => {
+    const wrong = `error looking up service account n/a/%: invalid resource name "a/%": [may not contain '/' may not contain '%']`;
+    expect(await create(podOf({}, { serviceAccountName: 'a/%' }))).toBe(wrong);
+  });
+
   it('copies the image pull secrets of the account unless the pod has some', async () => {
     const account = { imagePullSecrets: [{ name: 'theirs' }] };
     expect(await create(podOf(), account)).toMatchObject({ spec: { imagePullSecrets: [{ name: 'theirs' }] } });

@@ -1,4 +1,4 @@
-import { annotationOf, jsonCopy, type Names, type Random } from '../../meta/index.ts';
+import { annotationOf, jsonCopy, type Names, pathSegmentName, type Random } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Pod, type PodSpec, ServiceAccount, type Volume } from '../../types/core-v1.ts';
 import { forbidden, typedRequest } from '../request.ts';
@@ -18,10 +18,14 @@ export function serviceAccount({ names, random, objects }: Initializer): Admissi
     { serviceAccountName: name = '' }: PodSpec,
   ): Promise<Account> => {
     const { namespace } = request;
-    const found = await objects.get(ServiceAccount, namespace, name);
+    const wrong = pathSegmentName(name);
+    const found = wrong.length === 0 ? await objects.get(ServiceAccount, namespace, name) : undefined;
     if (found !== undefined) return found;
-    const missing = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`;
-    throw forbidden(request, missing);
+    const why =
+      wrong.length === 0
+        ? `serviceaccount ${JSON.stringify(name)} not found`
+        : `invalid resource name ${JSON.stringify(name)}: [${wrong.join(' ')}]`;
+    throw forbidden(request, `error looking up service account ${namespace}/${name}: ${why}`);
   };
   /** A mirror pod was created by a kubelet for a static pod. */
   const isMirrorPod = (pod: ObjectOf<typeof Pod>) => annotationOf(pod, `${names.labels}/config.mirror`) !== undefined;

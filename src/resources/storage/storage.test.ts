@@ -206,9 +206,36 @@ describe('volume attachments', () => {
       ['spec.source', 'Required', required('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
     ],
     [
-      'a volume and an inline volume, which are not validated',
-      { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'A_', inlineVolumeSpec: { csi: {} } } } },
+      'a volume and an inline volume, which is not validated',
+      { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p', inlineVolumeSpec: { csi: {} } } } },
       ['spec.source', 'Forbidden', forbidden('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
+    ],
+    [
+      'an inline volume with fields that it must not have',
+      {
+        spec: {
+          attacher: 'a',
+          nodeName: 'n',
+          source: {
+            inlineVolumeSpec: {
+              accessModes: ['ReadWriteOnce'],
+              csi: { driver: 'd', volumeHandle: 'h' },
+              volumeMode: 'odd',
+              persistentVolumeReclaimPolicy: 'odd',
+            },
+          },
+        },
+      },
+      [
+        'spec.source.inlineVolumeSpec.persistentVolumeReclaimPolicy',
+        'Forbidden',
+        forbidden('may only be Retain in the context of inline volumes'),
+      ],
+      [
+        'spec.source.inlineVolumeSpec.volumeMode',
+        'Forbidden',
+        forbidden('may not specify volumeMode other than Filesystem in the context of inline volumes'),
+      ],
     ],
     [
       'an inline volume with an unsupported source',

@@ -45,10 +45,8 @@ function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttac
   else if (volume === '') {
     errors.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
   }
-  if (volume !== undefined && inline === undefined)
-    errors.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
-  else if (volume === undefined && inline !== undefined)
-    errors.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
+  if (volume !== undefined) errors.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
+  else if (inline !== undefined) errors.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
   return [...errors, ...byRule('spec.nodeName', nodeName, dns1123Subdomain)];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
 import {
   anyObject,
   bool,
@@ -16,6 +16,7 @@ import {
   lazy,
   list,
   map,
+  microTime,
   quantity,
   type Schema,
   type StructSchema,
@@ -49,6 +50,16 @@ const refusal = (schema: StructSchema, value: Json) => {
 };
 
 describe('normal form', () => {
+  it('has no time for the first moment of the first year', () => {
+    const zero = '0001-01-01T00:00:00Z';
+    expect(through(time, zero)).toBeNull();
+    expect(through(time, '0001-01-01T01:00:00+01:00', { nullable: true })).toBeUndefined();
+    expect(through(microTime, '0001-01-01T00:00:00.000000Z', { nullable: true })).toBeUndefined();
+    expect(through(time, '0001-01-01T00:00:01Z')).toBe('0001-01-01T00:00:01Z');
+    const spec = struct('test/v1.Spec', { at: field(1, time, { nullable: true }) });
+    expect(atOnce(compile(one(spec), names).decodeInSteps({ it: { at: zero } })).value).toEqual({ it: {} });
+  });
+
   const Port = struct('core/v1.Port', { name: field(1, string), port: field(2, int32, { always: true }) });
   const Service = struct('core/v1.Service', {
     kind: field(0, string),

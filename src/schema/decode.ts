@@ -282,7 +282,12 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i] as FieldDecoder;
       const item = fieldValues[i];
-      setField(out, field, item === undefined || item === null ? undefined : field.decode(item, walk), walk);
+      setField(
+        out,
+        field,
+        item === undefined || item === null ? undefined : (field.decode(item, walk) ?? undefined),
+        walk,
+      );
     }
     return out;
   };
@@ -304,7 +309,7 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
       for (const [i, field] of fields.entries()) {
         const item = fieldValues[i];
         const absent = item === undefined || item === null;
-        setField(out, field, absent ? undefined : yield* decodeInSteps(field, item, walk, pace), walk);
+        setField(out, field, absent ? undefined : ((yield* decodeInSteps(field, item, walk, pace)) ?? undefined), walk);
       }
       return out;
     },

@@ -76,6 +76,18 @@ function errorMessage(parse: (text: string) => string, value: string): string | 
   }
 }
 
+const zeroTimes: ReadonlySet<Json | undefined> = new Set(['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000Z']);
+
+/** A time. The first moment of the first year is none. */
+function timeScalar(typeName: string, micro: boolean): Scalar {
+  const scalar = text(typeName, null, (value) => canonicalTime(value, micro));
+  const read = (value: Json) => {
+    const time = scalar.read(value);
+    return zeroTimes.has(time) ? null : time;
+  };
+  return { ...scalar, read };
+}
+
 /** A quantity may stand between spaces. */
 const quantityText = (value: Json): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value).trim() : '';
@@ -93,8 +105,8 @@ export const scalars: { readonly [name in ScalarName]: Scalar } = {
     describeError: (value) =>
       typeof value === 'string' ? `illegal base64 data at input byte ${base64ErrorOffset(value) ?? 0}` : undefined,
   },
-  time: text('v1.Time', null, (value) => canonicalTime(value)),
-  microTime: text('v1.MicroTime', null, (value) => canonicalTime(value, true)),
+  time: timeScalar('v1.Time', false),
+  microTime: timeScalar('v1.MicroTime', true),
   duration: text('v1.Duration', '0s', canonicalDuration),
   quantity: {
     typeName: 'resource.Quantity',

@@ -274,6 +274,14 @@ describe('IP addresses and service CIDRs', () => {
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.1.0/24'))).toEqual([
       ['spec.cidrs[0]', 'Invalid', immutable('10.0.1.0/24')],
     ]);
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('x'))).toEqual([['spec.cidrs[0]', 'Invalid', immutable('x')]]);
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.0.0/24', 'x'))).toEqual([
+      ['spec.cidrs[1]', 'Invalid', invalid('x', says.cidr)],
+    ]);
+    const three = ['10.0.0.0/24', 'fd00::/64', 'fd01::/64'];
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of(...three))).toEqual([
+      ['spec.cidrs', 'Invalid', immutable(three)],
+    ]);
   });
 });
 

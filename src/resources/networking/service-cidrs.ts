@@ -20,7 +20,7 @@ export const serviceCidrs = resource({
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
   strategy: {
     metadataChecks: [0, 1],
-    validate: ({ spec }) => validateRanges(spec?.cidrs ?? []),
+    validate: ({ metadata, spec }) => (metadata.resourceVersion ? [] : validateRanges(spec?.cidrs ?? [])),
     validateUpdate: ({ spec }, old) => validateChange(spec?.cidrs ?? [], old.spec?.cidrs ?? []),
   },
 });
@@ -36,11 +36,13 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
   return [fieldError.invalid(path, [...ranges], why)];
 }
 
-/** Validates an update of `cidrs`: only a second family may be added. */
+/** Validates an update of `cidrs`: only a second family may be added, and no other change is validated further. */
 function validateChange(ranges: readonly string[], old: readonly string[]): FieldError[] {
   if (ranges.length === old.length) {
     return old.flatMap((range, i) => (range === ranges[i] ? [] : [immutable(`${path}[${i}]`, ranges[i])]));
   }
-  if (old.length === 1 && ranges.length === 2) return ranges[0] === old[0] ? [] : [immutable(`${path}[0]`, ranges[0])];
+  if (old.length === 1 && ranges.length === 2) {
+    return ranges[0] === old[0] ? validateRanges(ranges) : [immutable(`${path}[0]`, ranges[0])];
+  }
   return [immutable(path, [...ranges])];
 }

@@ -50,6 +50,8 @@ export interface Overload {
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** Estimates the cost of a call beyond that of its arguments; 1 by default. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
+  /** Checks the constant arguments of a call when the expression is compiled; others are undefined. @throws CelError */
+  readonly checkConstants?: (args: readonly (Value | undefined)[]) => void;
   /** Returns the issues of a call with literal arguments, once the expression has no other issue. */
   readonly validate?: (call: Call, typeOf: (expr: Expr) => CelType) => readonly Issue[];
 }

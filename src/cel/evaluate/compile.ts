@@ -61,7 +61,7 @@ export interface Program {
   readonly evaluateInSteps: ((values: readonly Value[], budget: Budget) => Steps<Value>) | undefined;
 }
 
-/** @throws CelError for a conversion of a constant that fails: `int('x')` */
+/** @throws CelError for a conversion of a constant that fails, `int('x')`, and for a constant pattern that is invalid */
 export function compileExpression(checked: CheckedExpression): Program {
   const compiler = new Compiler(checked);
   const { step, long } = runnableOf(compiler.compile(checked.expr, undefined));
@@ -233,6 +233,8 @@ class Compiler {
     if (control !== undefined) return control;
     const compiled = args.map((arg) => this.compile(arg, scope));
     const [first, second] = compiled;
+    const constants = compiled.map((one) => (one.kind === 'constant' ? one.value : undefined));
+    for (const overload of overloads) overload.checkConstants?.(constants);
     const operands = compiled.map(runnableOf);
     if (expr.function === '@in' && second?.kind === 'constant' && isOverload(overloads, 'in_list')) {
       const elements = primitivesOf(second.value as ListValue);

@@ -3,7 +3,7 @@ import type { Overload } from '../library.ts';
 import type { CelType } from '../types.ts';
 import { CelError, type Value } from '../values.ts';
 
-type Costs = Partial<Pick<Overload, 'cost' | 'estimate' | 'steps' | 'readsLists'>>;
+type Costs = Partial<Pick<Overload, 'cost' | 'estimate' | 'steps' | 'readsLists' | 'checkConstants'>>;
 
 /** `f(a, b)`; without costs it costs 1. */
 export const functionOf = (

@@ -20,6 +20,11 @@ export function regexOf(pattern: string): Regex {
   return compileRegex(pattern);
 }
 
+/** Checks a constant pattern. @throws CelError */
+export function checkPattern([, pattern]: readonly (Value | undefined)[]): void {
+  if (typeof pattern === 'string') compileRegex(pattern);
+}
+
 /** The same as {@link matchesPattern} in steps. */
 export function* matchesInSteps(text: Value | undefined, pattern: Value | undefined): Steps<boolean> {
   const regex = regexOf(pattern as string);

@@ -6,7 +6,7 @@ import { CelError, ListValue, type Value } from '../values.ts';
 import { type Costs, sizeOf } from './costs.ts';
 import { indexNumber } from './integers.ts';
 import { methodOf } from './overloads.ts';
-import { estimateMatch, matchCosts, regexOf } from './pattern-costs.ts';
+import { checkPattern, estimateMatch, matchCosts, regexOf } from './pattern-costs.ts';
 
 /** Returns the matching parts of a text, at most the given number. */
 function* findAll(text: Value | undefined, pattern: Value | undefined, most: number): Steps<string[]> {
@@ -35,7 +35,11 @@ const strings = listType(stringType);
 
 /** A method whose calls run in steps. */
 const inSteps = (id: string, args: readonly CelType[], result: CelType, steps: (...args: Value[]) => Steps<Value>) =>
-  methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
+  methodOf(id, args, result, (...values) => atOnce(steps(...values)), {
+    ...costs,
+    steps,
+    checkConstants: checkPattern,
+  });
 
 const all = Number.POSITIVE_INFINITY;
 

@@ -10,7 +10,7 @@ import { boolType, bytesType, type CelType, intType, listType, mapType, paramete
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { sizeOf, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
-import { matchCosts, matchesInSteps, matchesPattern } from './pattern-costs.ts';
+import { checkPattern, matchCosts, matchesInSteps, matchesPattern } from './pattern-costs.ts';
 import { sizeOfValue } from './sizes.ts';
 
 const a = parameterType('A');
@@ -87,10 +87,12 @@ export const collections: Library['functions'] = {
     functionOf('matches', [stringType, stringType], boolType, matchesPattern, {
       cost: matchCosts.cost,
       steps: matchesInSteps,
+      checkConstants: checkPattern,
     }),
     methodOf('matches_string', [stringType, stringType], boolType, matchesPattern, {
       ...matchCosts,
       steps: matchesInSteps,
+      checkConstants: checkPattern,
     }),
   ],
 };

@@ -101,6 +101,17 @@ describe('rules of definitions', () => {
         `${at}.x-kubernetes-validations[0].messageExpression: Invalid value: ${formattedRule('true', { MessageExpression: 'self.nope' })}: messageExpression compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^`,
       ],
     ],
+    ...[
+      ["self.a.find('(') == ''", 'missing closing ): `(`'],
+      ["self.a.findAll('[').size() == 0", 'missing closing ]: `[`'],
+      ["self.a.findAll('a{1001}', 1).size() == 0", 'invalid repeat count: `{1001}`'],
+      ["matches(self.a, '(')", 'missing closing ): `(`'],
+    ].map(([rule = '', why = '']): [JsonObject, string[]] => [
+      ruled(object({ a: text }), rule),
+      [
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule(rule)}: program instantiation failed: error parsing regexp: ${why}`,
+      ],
+    ]),
     [
       ruled(object({ a: text }), 'self.a == 1'),
       [

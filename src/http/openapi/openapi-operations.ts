@@ -150,7 +150,7 @@ function bodyAndAnswers(operation: Operation, query: JsonObject[]): JsonObject {
   for (const code of operation.codes) {
     responses[code] = {
       description: describeCode[code],
-      content: Object.fromEntries(operation.produces.map((type) => [type, content])),
+      content: Object.fromEntries([...operation.produces].sort().map((type) => [type, content])),
     };
   }
   responses['401'] = { description: 'Unauthorized' };
@@ -160,7 +160,7 @@ function bodyAndAnswers(operation: Operation, query: JsonObject[]): JsonObject {
       ? {}
       : {
           requestBody: {
-            content: Object.fromEntries(operation.consumes.map((type) => [type, ref(body)])),
+            content: Object.fromEntries([...operation.consumes].sort().map((type) => [type, ref(body)])),
             ...(operation.bodyRequired === true ? { required: true } : {}),
           },
         }),

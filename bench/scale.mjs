@@ -31,7 +31,7 @@ async function send(method, url, body, type = 'application/json') {
     method,
     url,
     headers: { accept: 'application/json', 'content-type': type },
-    peer: { address: '', certificate },
+    peer: { address: '', network: '', certificate },
     body: async () => bytes,
     stream: () => undefined,
     upgrades: false,

@@ -142,20 +142,15 @@ function fieldSchema(field: Field, writer: Writer, description: JsonObject): Jso
   else if (values !== undefined && schema.type === 'map')
     base['additionalProperties'] = { ...partSchema(schema.value, writer), enum: values };
   else if (values !== undefined) extras['enum'] = values;
-  return withFields(base, extras, dialect);
+  if (base['$ref'] === undefined || Object.keys(extras).length === 0) return { ...base, ...extras };
+  return dialect === 'v3' ? { allOf: [base], ...extras } : { ...base, ...extras };
 }
 
-/** The schema of the items of a list or the values of a map, which v3 describes with their zero value. */
+/** The schema of the items of a list or the values of a map. In v3 a plain one has its zero value. */
 function partSchema(declared: Schema, writer: Writer): JsonObject {
   const schema = resolve(declared);
   const base = schemaOf(schema, writer);
-  return writer.dialect === 'v3' ? withFields(base, zeroOf(schema), writer.dialect) : base;
-}
-
-/** In v3 a reference has no further fields. */
-function withFields(base: JsonObject, fields: JsonObject, dialect: Dialect): JsonObject {
-  if (dialect === 'v2' || base['$ref'] === undefined || Object.keys(fields).length === 0) return { ...base, ...fields };
-  return { allOf: [base], ...fields };
+  return writer.dialect === 'v3' && isPlain(schema.type) ? { ...base, ...zeroOf(schema) } : base;
 }
 
 const knownValues = (known: readonly string[], names: Names) => known.map((value) => expandNames(value, names)).sort();

@@ -61,12 +61,14 @@ export class RbacIndex {
   findGrant(user: User, namespace: string, action: Action): Binding | undefined | Promise<Binding | undefined> {
     const candidates = this.#bindingsOf(user, namespace);
     let looked = 0;
-    for (let next = candidates.next(); next.done !== true; next = candidates.next()) {
-      const { compiled } = next.value.role;
-      if (compiled === undefined) continue;
-      if (rulesAllow(compiled, action)) return next.value;
-      looked += weightOf(compiled, action);
-      if (looked >= permissionsAtOnce) return findInTurns(candidates, action, user);
+    for (const bindings of candidates) {
+      for (const binding of bindings) {
+        const { compiled } = binding.role;
+        if (compiled === undefined) continue;
+        if (rulesAllow(compiled, action)) return binding;
+        looked += weightOf(compiled, action);
+        if (looked >= permissionsAtOnce) return findInTurns(this.#bindingsOf(user, namespace), action, user);
+      }
     }
     return undefined;
   }
@@ -74,7 +76,7 @@ export class RbacIndex {
   /** The roles to which the user is bound at cluster scope and in the namespace, each once. */
   rolesOf(user: User, namespace: string): ReadonlySet<RoleSlot> {
     const found = new Set<RoleSlot>();
-    for (const { role } of this.#bindingsOf(user, namespace)) found.add(role);
+    for (const bindings of this.#bindingsOf(user, namespace)) for (const { role } of bindings) found.add(role);
     return found;
   }
 
@@ -92,16 +94,18 @@ export class RbacIndex {
     return { roles, bindings: this.#bindings.size, users: this.#users.size, groups: this.#groups.size };
   }
 
-  /** The bindings of a user and of its groups, at cluster scope and in the namespace: of each subject, one for each role. */
-  *#bindingsOf({ name, groups }: User, namespace: string): Generator<Binding, void, undefined> {
+  /** The bindings of a user and of each of its groups, at cluster scope and in the namespace. */
+  #bindingsOf({ name, groups }: User, namespace: string): Iterable<Binding>[] {
+    const found: Iterable<Binding>[] = [];
     for (const scope of namespace === '' ? [''] : ['', namespace]) {
       const own = this.#users.of(name, scope);
-      if (own !== undefined) yield* own;
+      if (own !== undefined) found.push(own);
       for (const group of groups) {
         const shared = this.#groups.of(group, scope);
-        if (shared !== undefined) yield* shared;
+        if (shared !== undefined) found.push(shared);
       }
     }
+    return found;
   }
 
   #slot(key: string, kind: string, name: string): RoleSlot {
@@ -137,20 +141,21 @@ export class RbacIndex {
   }
 }
 
-/** The rest of a decision. Roles that change meanwhile are looked at as they are by then. */
+/** The same in turns, from the beginning. Roles that change meanwhile are looked at as they are by then. */
 async function findInTurns(
-  candidates: Iterator<Binding>,
+  candidates: readonly Iterable<Binding>[],
   action: Action,
   { name }: User,
 ): Promise<Binding | undefined> {
   const turns = scheduler.turns(name);
-  for (;;) {
-    if (turns.over) await turns.next();
-    const next = candidates.next();
-    if (next.done === true) return undefined;
-    const { compiled } = next.value.role;
-    if (compiled !== undefined && rulesAllow(compiled, action)) return next.value;
+  for (const bindings of candidates) {
+    for (const binding of bindings) {
+      if (turns.over) await turns.next();
+      const { compiled } = binding.role;
+      if (compiled !== undefined && rulesAllow(compiled, action)) return binding;
+    }
   }
+  return undefined;
 }
 
 /** The beginning of keys of roles of another kind: it is not a name of a namespace. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { type ApiObject, namesFor } from '../../meta/index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type ApiObject, namesFor, scheduler, type Turns } from '../../meta/index.ts';
 import type { Attributes, Decision, Rules } from '../types.ts';
 import { missingPermissions } from './coverage.ts';
 import { rbacAuthorizer } from './rbac-authorizer.ts';
@@ -274,7 +274,10 @@ describe('bounded work', () => {
     expect(found).toBeInstanceOf(Promise);
     expect(await found).toBeUndefined();
     index.setRole('ns', 'r9', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['none'] }] } as never);
+    const next = vi.fn(async () => {});
+    vi.spyOn(scheduler, 'turns').mockReturnValue({ over: true, next } as unknown as Turns);
     expect(await index.findGrant(jane, 'ns', other as Action)).toMatchObject({ name: 'r9' });
+    expect(next).toHaveBeenCalled();
   });
 
   it('lists a limited number of rules, equal ones once, and says so', async () => {

@@ -143,7 +143,14 @@ export class ProviderKeys {
 /** Whether a text is a URL with https. */
 export const isSecure = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';
 
+/** How many commas a document has at most: 1 MiB of empty objects takes 70 ms to parse, in one step. */
+const maxCommas = 20_000;
+
 function objectIn(text: string): JsonObject {
+  let commas = 0;
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
+    if (++commas > maxCommas) throw new Error(`oidc: a document of the provider has more than ${maxCommas} commas`);
+  }
   const value = readJsonText(text) ?? null;
   if (isJsonObject(value)) return value;
   throw new Error('oidc: failed to decode: invalid character that begins no JSON object');

@@ -7,6 +7,7 @@ import {
   DefaultsTooLarge,
   isTypeMember,
   maxDefaultedInSchema,
+  normalFormInSteps,
   normalForms,
   normalize,
   type ReadNormalForm,
@@ -51,6 +52,7 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
       yield* visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
     }
   }
+  yield* normalFormInSteps(schema, shared.formOf);
   // The default of the root is an object of its own, too.
   yield* visit({ ...schema, embeddedResource: true, has: { ...schema.has, embedded: true } }, path, false);
   return errors;

@@ -125,9 +125,8 @@ export function normalForms(names: Names): ReadNormalForm {
   return read;
 }
 
-/** The normal form of a large schema, in steps: {@link normalForms} has read what is below a schema before it. */
-export function* normalFormInSteps(schema: Structural, names: Names): Steps<NormalForm> {
-  const read = normalForms(names);
+/** The normal form of a large schema, in steps: `read`, of {@link normalForms}, has read what is below a schema before it. */
+export function* normalFormInSteps(schema: Structural, read: ReadNormalForm): Steps<NormalForm> {
   function* readFromBelow(schema: Structural, keeps: Keeps): Steps<NormalForm> {
     yield;
     if (!schema.has.defaults || !isLarge(schema.schema)) return read(schema, keeps);

@@ -25,7 +25,7 @@ export function readSchema(schema: JsonObject, names: Names, preserves: boolean)
   function* steps(): Steps<void> {
     const read = cachedSchema ?? (yield* structuralInSteps(schema, names, preserves));
     cachedSchema ??= read;
-    const normalForm = form ?? (yield* normalFormInSteps(cachedSchema, names));
+    const normalForm = form ?? (yield* normalFormInSteps(cachedSchema, normalForms(names)));
     form ??= normalForm;
   }
   return {

@@ -195,16 +195,19 @@ function* explainObject(
     outcome.add({ kind: 'tooMany', path, actual: length, max: maxProperties, of: 'properties' });
   }
   function* check(schema: ValueSchema, key: string, at: string): Steps<void> {
-    if (outcome.isFull) return;
     const reserved = path === '' && (key === 'kind' || key === 'apiVersion');
     const inner = reserved ? undefined : correlation?.key(key);
     const member = { value: object[key] as Json, path: at, correlation: inner, checks };
     outcome.merge(yield* explainCorrelated(schema, member));
   }
   if (additional !== undefined) {
-    for (const key of keys) if (properties?.has(key) !== true) yield* check(additional, key, `${path}.${key}`);
+    for (const key of keys) {
+      if (outcome.isFull) break;
+      if (properties?.has(key) !== true) yield* check(additional, key, `${path}.${key}`);
+    }
   }
   for (const [name, schema] of properties?.of(object) ?? []) {
+    if (outcome.isFull) break;
     yield* check(schema, name, path === '' ? name : `${path}.${name}`);
   }
   for (const name of required) {

@@ -151,6 +151,16 @@ describe('a schema with many properties', () => {
 });
 
 describe('the validation of custom objects', () => {
+  it('reads no more of the schema once it has found as much as it reports', () => {
+    const names = times(5_000, (i) => `p${i}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer' }]));
+    const read = vi.fn(() => ({ type: 'integer' }));
+    Object.defineProperty(properties, 'p4999', { get: read, enumerable: true });
+    const value = Object.fromEntries(names.map((name) => [name, 'text']));
+    expect(ofValue({ type: 'object', properties }, value).result.length).toBeLessThan(5_000);
+    expect(read).not.toHaveBeenCalled();
+  });
+
   it('finds lists and objects in enumerations whatever the order of their keys', () => {
     const schema = { type: 'object', enum: [{ a: 1, b: [{ c: 'x', d: null }] }] };
     expect(ofValue(schema, { b: [{ d: null, c: 'x' }], a: 1 }).result).toEqual([]);

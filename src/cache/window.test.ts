@@ -53,6 +53,21 @@ describe('EventWindow', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('evicts a change at most a fifth of maxAge late', () => {
+    const { clock, window, add, kept } = setup(1_000, 1e9);
+    window.reset(10);
+    add(11, 1);
+    clock.advance(100);
+    add(12, 1);
+    clock.advance(100);
+    add(13, 1);
+    clock.advance(801);
+    expect(kept()).toEqual([12, 13]);
+    clock.advance(201);
+    expect(kept()).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
   it('takes no more of the memory of all windows than remains free, and returns what it took', () => {
     const change = 128 + 1_000;
     const memory = new WindowMemory(8 * change);

@@ -124,11 +124,16 @@ export class EventWindow {
     this.#shared++;
   }
 
+  /** Comes back when the oldest change is too old; not for each of many changes. */
   #schedule(): void {
-    this.#cancelTick = this.#clock.after(this.#maxAge + 1, () => {
+    const oldest = this.at(this.first);
+    if (oldest === undefined) return;
+    const left = oldest.time + this.#maxAge - this.#clock.now();
+    const wait = Math.min(this.#maxAge, Math.max(left, this.#maxAge / 5));
+    this.#cancelTick = this.#clock.after(wait + 1, () => {
       this.#cancelTick = undefined;
       this.#trim(this.#clock.now());
-      if (this.first < this.end) this.#schedule();
+      this.#schedule();
     });
   }
 }

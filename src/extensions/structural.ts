@@ -117,7 +117,7 @@ interface Keywords {
   readonly listMapKeys: string;
   readonly mapType: string;
   readonly rules: string;
-  /** What occurs in schemas, of those in which something does, and of large ones. */
+  /** What occurs in a schema, for those in which something does, and for large ones. */
   readonly occurrences: WeakMap<JsonObject, Occurrences>;
 }
 

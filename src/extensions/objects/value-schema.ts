@@ -103,8 +103,8 @@ const singleTypes: { readonly [type: string]: readonly string[] } = Object.fromE
 const shared = new SharedSchemas<ValueSchema>();
 
 /**
- * Reads the decoded `openAPIV3Schema` of a definition that has been validated. Its properties, and schemas
- * in lists, are read when a value is first compared with them.
+ * Reads the decoded `openAPIV3Schema` of a definition that has been validated. Its properties, and the schemas of `allOf`,
+ * `anyOf` and `oneOf`, are read when a value is first compared with them.
  */
 export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema =>
   plainSchema(schema) ?? shared.of(schema, names.extension, () => readKeywords(schema, names), notRead);

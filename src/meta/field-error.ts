@@ -103,12 +103,19 @@ const unread = new WeakMap<FieldError, string>();
 /** Returns the errors that are not at or below a field that one of `others` forbids unread. */
 export function withoutUnread(errors: readonly FieldError[], others: readonly FieldError[]): readonly FieldError[] {
   if (errors.length === 0) return errors;
-  const fields = others.flatMap((other) => unread.get(other) ?? []);
-  const isWithin = (path: string, field: string) =>
-    path.startsWith(field) && /^(?:$|[.[])/.test(path.slice(field.length));
-  return fields.length === 0
-    ? errors
-    : errors.filter(({ field: path }) => !fields.some((field) => isWithin(path, field)));
+  const fields = new Set(others.flatMap((other) => unread.get(other) ?? []));
+  if (fields.size === 0) return errors;
+  const longest = Math.max(...[...fields].map(({ length }) => length));
+  return errors.filter(({ field: path }) => !isWithin(path, fields, longest));
+}
+
+/** Whether a path, or the path of one of its parents, is among the given ones. A path may hold a key of any length. */
+function isWithin(path: string, fields: ReadonlySet<string>, longest: number): boolean {
+  for (let end = 1; end <= longest && end <= path.length; end++) {
+    const next = path[end];
+    if ((next === undefined || next === '.' || next === '[') && fields.has(path.slice(0, end))) return true;
+  }
+  return false;
 }
 
 /** Passed as the value of an error whose message must not contain it. */

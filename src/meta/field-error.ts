@@ -105,7 +105,7 @@ export function withoutUnread(errors: readonly FieldError[], others: readonly Fi
   if (errors.length === 0) return errors;
   const fields = new Set(others.flatMap((other) => unread.get(other) ?? []));
   if (fields.size === 0) return errors;
-  const longest = Math.max(...[...fields].map(({ length }) => length));
+  const longest = [...fields].reduce((most, { length }) => Math.max(most, length), 0);
   return errors.filter(({ field: path }) => !isWithin(path, fields, longest));
 }
 

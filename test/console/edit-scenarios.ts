@@ -16,6 +16,8 @@ export function editScenarios(bench: ConsoleBench): void {
       await keyboard.press('Enter');
       await keyboard.type('minRe');
       await page.locator('.cm-tooltip-autocomplete').getByText('minReadySeconds').waitFor();
+      // Within 75 ms after the list has opened, Enter is taken for a part of the text.
+      await page.waitForTimeout(150);
       await keyboard.press('Enter');
       await page.locator('.cm-line', { hasText: 'minReadySeconds: ' }).waitFor();
       await keyboard.type('soon');

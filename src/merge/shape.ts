@@ -26,14 +26,9 @@ export interface StructShape {
   readonly atomic: boolean;
   /** The struct itself is never in a field set, only its fields are. */
   readonly bare: boolean;
-  readonly fields: FieldShapes;
+  readonly fields: LazyFields;
   /** Fields that are not declared are untyped. */
   readonly open: boolean;
-}
-
-/** The shapes of declared fields by name. */
-export interface FieldShapes {
-  get(name: string): FieldShape | undefined;
 }
 
 export interface FieldShape {
@@ -114,12 +109,14 @@ class Shapes {
   object(schema: StructSchema): StructShape {
     let shape = this.#objects.get(schema);
     if (shape === undefined) {
-      const declared = new LazyFields(this, schema);
-      const own = new Map(unownedRoot.map((name) => [name, unownedField(name)]));
-      const metadata = declared.get('metadata');
-      if (metadata?.shape.kind === 'struct') own.set('metadata', withoutUnowned(metadata, metadata.shape));
-      const fields: FieldShapes = { get: (name) => own.get(name) ?? declared.get(name) };
-      shape = { kind: 'struct', atomic: false, bare: true, fields, open: schema.open === true };
+      const own = unownedFields(unownedRoot);
+      const declared = fieldOf(schema, 'metadata', this.#names);
+      const metadata = declared && resolve(declared.schema);
+      if (metadata?.type === 'struct') {
+        const fields = new LazyFields(this, metadata, unownedFields(unownedMetadata));
+        own.set('metadata', { element: fieldElement('metadata'), shape: structShape(fields, false, true, false) });
+      }
+      shape = structShape(new LazyFields(this, schema, own), false, true, schema.open === true);
       this.#objects.set(schema, shape);
     }
     return shape;
@@ -185,13 +182,7 @@ class Shapes {
       known = {};
       this.#structs.set(schema, known);
     }
-    const make = (): StructShape => ({
-      kind: 'struct',
-      atomic,
-      bare: false,
-      fields: new LazyFields(this, schema),
-      open: schema.open === true,
-    });
+    const make = () => structShape(new LazyFields(this, schema), atomic, false, schema.open === true);
     if (atomic) {
       known.atomic ??= make();
       return known.atomic;
@@ -263,29 +254,35 @@ const alwaysWritten: { readonly [type in Schema['type']]?: Json } = {
   object: null,
 };
 
-const unownedField = (name: string): FieldShape => ({ element: fieldElement(name), shape: unowned });
+/** One literal for all: objects of one hidden class are faster. */
+const structShape = (fields: LazyFields, atomic: boolean, bare: boolean, open: boolean): StructShape => ({
+  kind: 'struct',
+  atomic,
+  bare,
+  fields,
+  open,
+});
 
-/** Metadata, whose unowned fields are in no field set. */
-function withoutUnowned(metadata: FieldShape, { fields }: StructShape): FieldShape {
-  const own = new Map(unownedMetadata.map((name) => [name, unownedField(name)]));
-  const inner: FieldShapes = { get: (name) => own.get(name) ?? fields.get(name) };
-  return { ...metadata, shape: { kind: 'struct', atomic: false, bare: true, fields: inner, open: false } };
-}
+const unownedFields = (names: readonly string[]) =>
+  new Map(names.map((name): [string, FieldShape] => [name, { element: fieldElement(name), shape: unowned }]));
 
 /**
- * The fields of a struct, each compiled when it is first asked for: a struct may contain itself, and custom types have
- * many more fields than their objects.
+ * The shapes of the fields of a struct, each compiled when it is first asked for: a struct may contain itself, and custom
+ * types have many more fields than their objects.
  */
-class LazyFields implements FieldShapes {
+class LazyFields {
   readonly #shapes: Shapes;
   readonly #struct: StructSchema;
   #made: Map<string, FieldShape> | undefined;
 
-  constructor(shapes: Shapes, struct: StructSchema) {
+  /** `made`: those that are not as declared. */
+  constructor(shapes: Shapes, struct: StructSchema, made?: Map<string, FieldShape>) {
     this.#shapes = shapes;
     this.#struct = struct;
+    this.#made = made;
   }
 
+  /** Undefined for a field that is not declared. */
   get(name: string): FieldShape | undefined {
     const known = this.#made?.get(name);
     if (known !== undefined) return known;

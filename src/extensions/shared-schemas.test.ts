@@ -22,6 +22,14 @@ test('equal small schemas share what is made of them', () => {
   expect(isShared(object('description'), object('title'))).toBe(false);
 });
 
+test('what is shared is made of a copy, which has no keyword that is not read', () => {
+  const schema = { type: 'object', description: 'A part.', properties: { a: { type: 'string', description: 'A text.' } } };
+  const shared = new SharedSchemas<JsonObject>();
+  const made = shared.of(schema, '', (own) => own, without);
+  expect(made).toEqual({ type: 'object', properties: { a: { type: 'string', description: 'A text.' } } });
+  expect(made['properties']).not.toBe(schema.properties);
+});
+
 test('schemas that are large, or whose numbers JSON does not tell apart, share nothing', () => {
   expect(isShared({ enum: ['x'.repeat(400)] }, { enum: ['x'.repeat(400)] })).toBe(false);
   expect(isShared({ default: 0 }, { default: -0 })).toBe(false);

@@ -8,27 +8,31 @@ const maxSize = 300;
 export class SharedSchemas<T> {
   readonly #made = new Map<string, T>();
 
-  /** `make` reads nothing but the schema and what `context` says. `without`: keywords of the schema that it does not read. */
-  of(schema: JsonObject, context: string, make: () => T, without?: ReadonlySet<string>): T {
-    const key = keyOf(schema, context, without);
-    if (key === undefined) return make();
-    let made = this.#made.get(key);
-    if (made === undefined) {
-      made = make();
-      if (this.#made.size < maxShared) this.#made.set(key, made);
-    }
+  /**
+   * `make` reads nothing but the schema it gets and what `context` says. `without`: keywords of the schema that it does not
+   * read. What is shared is made of a copy without them, so that it keeps nothing of a definition.
+   */
+  of(schema: JsonObject, context: string, make: (schema: JsonObject) => T, without?: ReadonlySet<string>): T {
+    const text = textOf(schema, without);
+    if (text === undefined) return make(schema);
+    const key = context + text;
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    if (this.#made.size >= maxShared) return make(schema);
+    const made = make(JSON.parse(text) as JsonObject);
+    this.#made.set(key, made);
     return made;
   }
 }
 
 /** The JSON of a schema; undefined when it is large, or another value has the same JSON. */
-function keyOf(schema: JsonObject, context: string, without: ReadonlySet<string> | undefined): string | undefined {
+function textOf(schema: JsonObject, without: ReadonlySet<string> | undefined): string | undefined {
   let rest: JsonObject = schema;
   if (without !== undefined) {
     rest = {};
     for (const key in schema) if (!without.has(key)) rest[key] = schema[key] as Json;
   }
-  return roomAfter(rest, maxSize) < 0 ? undefined : context + JSON.stringify(rest);
+  return roomAfter(rest, maxSize) < 0 ? undefined : JSON.stringify(rest);
 }
 
 /** What is left of the room (characters); below 0 when the value does not fit, or has a number that JSON does not tell apart. */

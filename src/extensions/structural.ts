@@ -94,9 +94,9 @@ export const structuralOf = (schema: JsonObject, names: Names, preserves = false
 /** `has`: what occurs in it, where that is known. */
 function sharedOf(schema: JsonObject, names: Names, preserves: boolean, has: Occurrences | undefined): Structural {
   const context = `${names.extension}${preserves} `;
-  return shared.of(schema, context, () => {
+  return shared.of(schema, context, (own) => {
     const keyword = keywords(names);
-    return read(schema, names, preserves, has ?? atOnce(occurrencesIn(schema, keyword, new Walk())));
+    return read(own, names, preserves, has ?? atOnce(occurrencesIn(own, keyword, new Walk())));
   });
 }
 

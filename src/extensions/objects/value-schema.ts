@@ -107,7 +107,7 @@ const shared = new SharedSchemas<ValueSchema>();
  * `anyOf` and `oneOf`, are read when a value is first compared with them.
  */
 export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema =>
-  plainSchema(schema) ?? shared.of(schema, names.extension, () => readKeywords(schema, names), notRead);
+  plainSchema(schema) ?? shared.of(schema, names.extension, (own) => readKeywords(own, names), notRead);
 
 function readKeywords(schema: JsonObject, names: Names): ValueSchema {
   const get = (key: string) => getKey(schema, key);

@@ -43,12 +43,4 @@ export class Members<T> {
       if (made !== undefined) yield [name, made];
     }
   }
-
-  /** Those that an object has, in their order here. */
-  *of(object: JsonObject): Iterable<[name: string, made: T]> {
-    for (const name of Object.keys(this.#source)) {
-      const made = Object.hasOwn(object, name) ? this.get(name) : undefined;
-      if (made !== undefined) yield [name, made];
-    }
-  }
 }

@@ -23,7 +23,11 @@ test('equal small schemas share what is made of them', () => {
 });
 
 test('what is shared is made of a copy, which has no keyword that is not read', () => {
-  const schema = { type: 'object', description: 'A part.', properties: { a: { type: 'string', description: 'A text.' } } };
+  const schema = {
+    type: 'object',
+    description: 'A part.',
+    properties: { a: { type: 'string', description: 'A text.' } },
+  };
   const shared = new SharedSchemas<JsonObject>();
   const made = shared.of(schema, '', (own) => own, without);
   expect(made).toEqual({ type: 'object', properties: { a: { type: 'string', description: 'A text.' } } });

@@ -200,17 +200,20 @@ function* explainObject(
     const member = { value: object[key] as Json, path: at, correlation: inner, checks };
     outcome.merge(yield* explainCorrelated(schema, member));
   }
-  if (additional !== undefined) {
-    for (const key of keys) {
-      if (outcome.isFull) break;
-      if (properties?.has(key) !== true) yield* check(additional, key, `${path}.${key}`);
-    }
+  // By the keys of the object: the schema may have many more.
+  for (const key of additional === undefined ? [] : keys) {
+    if (outcome.isFull) return;
+    if (properties?.has(key) !== true) yield* check(additional as ValueSchema, key, `${path}.${key}`);
   }
-  for (const [name, schema] of properties?.of(object) ?? []) {
-    if (outcome.isFull) break;
-    yield* check(schema, name, path === '' ? name : `${path}.${name}`);
+  for (const key of keys) {
+    if (outcome.isFull) return;
+    const schema = properties?.get(key);
+    if (schema !== undefined) yield* check(schema, key, path === '' ? key : `${path}.${key}`);
   }
   for (const name of required) {
+    if (outcome.isFull) return;
+    checks.count();
+    if (checks.due) yield;
     if (!Object.hasOwn(object, name)) outcome.add({ kind: 'required', path: `${path}.${name}` });
   }
 }

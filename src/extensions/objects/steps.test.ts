@@ -161,6 +161,37 @@ describe('the validation of custom objects', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
+  it('explains objects without a look at properties that they do not have', () => {
+    const properties = Object.fromEntries(times(1_000, (i) => [`p${i}`, text]));
+    const looks = vi.fn(() => Object.keys(properties));
+    const wide = { type: 'object', properties: new Proxy(properties, { ownKeys: looks }) };
+    const schema = { type: 'object', properties: { list: { type: 'array', items: wide }, n: { type: 'integer' } } };
+    const value = { list: times(500, () => ({ p9: 'a' })), n: 'text' };
+    const read = valueSchemaOf(schema, names);
+    read.properties?.get('list');
+    looks.mockClear();
+    expect(paused(validateValue(read, value, '')).result).toHaveLength(1);
+    expect(looks).not.toHaveBeenCalled();
+  });
+
+  it('pauses in proportion to the required properties', () => {
+    const required = times(1_000, (i) => `p${i}`);
+    const whole = Object.fromEntries(required.map((name) => [name, 1]));
+    const anyOf = [{ required }, { required: ['q'] }];
+    const valid = ofValue(
+      { type: 'array', items: { anyOf } },
+      times(100, () => whole),
+    );
+    expect(valid.result).toEqual([]);
+    expect(valid.pauses).toBeGreaterThanOrEqual(100);
+    const items = times(100, (): Json => ({ q: 1 }));
+    const invalid = ofValue({ type: 'array', items: { anyOf } }, [...items, {}]);
+    expect(invalid.result).not.toEqual([]);
+    expect(invalid.pauses).toBeGreaterThanOrEqual(100);
+    const repeated = valueSchemaOf({ required: times(1_000, () => 'a') }, names);
+    expect(repeated.required).toEqual(['a']);
+  });
+
   it('finds lists and objects in enumerations whatever the order of their keys', () => {
     const schema = { type: 'object', enum: [{ a: 1, b: [{ c: 'x', d: null }] }] };
     expect(ofValue(schema, { b: [{ d: null, c: 'x' }], a: 1 }).result).toEqual([]);

@@ -213,7 +213,10 @@ export function* hasDuplicates(list: readonly Json[]): Steps<boolean> {
 
 function* isObjectValid(schema: ValueSchema, object: JsonObject, checks: Checks): Steps<boolean> {
   const { properties, additional, required, minProperties, maxProperties } = schema;
-  for (const name of required) if (!Object.hasOwn(object, name)) return false;
+  for (const name of required) {
+    checks.count();
+    if (!Object.hasOwn(object, name)) return false;
+  }
   let count = 0;
   for (const key in object) {
     count++;

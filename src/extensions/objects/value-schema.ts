@@ -146,7 +146,7 @@ function readKeywords(schema: JsonObject, names: Names): ValueSchema {
     items: below('items'),
     maxProperties: number('maxProperties'),
     minProperties: number('minProperties'),
-    required: nonEmpty(listOf(get('required')).filter((name) => typeof name === 'string')),
+    required: nonEmpty([...new Set(listOf(get('required')).filter((name) => typeof name === 'string'))]),
     properties: isJsonObject(properties) ? new Members(properties, (member) => asSchema(member, names)) : undefined,
     additional: below('additionalProperties'),
     allOf: several('allOf'),

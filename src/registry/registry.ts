@@ -119,6 +119,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     get resources() {
       return catalog.served;
     },
+    onChange: catalog.onChange,
     damages: () => catalog.damages(),
     rowBytes: () => catalog.rowBytes(),
     find: catalog.find,

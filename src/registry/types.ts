@@ -177,6 +177,8 @@ export interface ValidationMismatch {
 export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
+  /** Calls `listener` after each change of `resources`. */
+  onChange(listener: () => void): void;
   /** Of each resource that cannot be served because its stored data is damaged, the error of its requests. */
   readonly damages: () => readonly StatusError[];
   /** The size of the table rows that are kept in memory (bytes). */

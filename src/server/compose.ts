@@ -362,6 +362,7 @@ function createHandlers(
   const nonResource = createNonResourceHandler({
     registry,
     names,
+    clock,
     metrics: owner === undefined ? wholeMetrics(metrics, state.others) : ownersMetrics(metrics, owner),
     aggregation,
     findType,

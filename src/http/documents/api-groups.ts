@@ -1,5 +1,5 @@
 import type { Registrations, RemoteServer } from '../../aggregation/index.ts';
-import { compareVersions, formatGroupVersion } from '../../meta/index.ts';
+import { type Clock, compareVersions, formatGroupVersion } from '../../meta/index.ts';
 import type { Registry, Resource, ResourceVersion } from '../../registry/index.ts';
 
 /** An API group as discovery shows it. */
@@ -36,11 +36,29 @@ export type ApiGroups = () => readonly Group[];
 /** What discovery shows of the APIServices. */
 export type RegisteredVersions = Pick<Registrations, 'all' | 'prioritiesOf'>;
 
+/** How long groups that are no longer served, and their documents, stay in memory where nobody asks for discovery (ms). */
+const releaseMs = 5_000;
+
 /** `registrations`: the group versions of APIServices, and their order. */
-export function createApiGroups(registry: Registry, registrations: RegisteredVersions): ApiGroups {
+export function createApiGroups(registry: Registry, registrations: RegisteredVersions, clock: Clock): ApiGroups {
   let of: Registry['resources'] | undefined;
   let registered: Registrations['all'] | undefined;
   let groups: readonly Group[] = [];
+  let isDue = false;
+  const release = () => {
+    isDue = false;
+    if (registry.resources === of) return;
+    of = undefined;
+    const served = new Set(registry.resources);
+    groups = groups.filter(({ versions }) =>
+      versions.every(({ resources }) => resources.every(({ resource }) => served.has(resource))),
+    );
+  };
+  registry.onChange(() => {
+    if (isDue || groups.length === 0) return;
+    isDue = true;
+    clock.after(releaseMs, release);
+  });
   return () => {
     const { resources } = registry;
     const { all } = registrations;

@@ -59,15 +59,10 @@ export function createDiscovery(
     ['/apis', chooseAll('none')],
   ]);
   const made = new WeakMap<object, Map<WireCodec, Map<string, MadeOnce<Document>>>>();
-  let sources = new Map<string, Source>();
-  let of: readonly Group[] | undefined;
+  const sources = new WeakMap<readonly Group[], Map<string, Source>>();
   const sourceOf = (path: string): Source | undefined => {
     const current = groups();
-    if (current !== of) {
-      sources = sourcesOf(current, serverAddress, hashes);
-      of = current;
-    }
-    return sources.get(path);
+    return remembered(sources, current, () => sourcesOf(current, serverAddress, hashes)).get(path);
   };
   return {
     serve(path, call) {

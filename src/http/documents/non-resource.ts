@@ -1,7 +1,7 @@
 import { nothingRegistered } from '../../aggregation/index.ts';
 import type { OpenIdDocument } from '../../auth/index.ts';
 import type { FlowControl } from '../../fairness/index.ts';
-import { encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
+import { type Clock, encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { Describe } from '../../schema/index.ts';
 import { pageNotFound, prettyAnswer, textAnswer } from '../answers.ts';
@@ -12,7 +12,7 @@ import type { FindType } from '../openapi/built-in-types.ts';
 import { withDeprecations } from '../openapi/deprecations.ts';
 import { createOpenApi } from '../openapi/openapi.ts';
 import type { ApiResponse } from '../types.ts';
-import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
+import { builtInGroups, createApiGroups, type Group, remembered, rootOf } from './api-groups.ts';
 import type { Console } from './console.ts';
 import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
 import { createDiscovery } from './discovery.ts';
@@ -28,6 +28,7 @@ export type ServerMetrics = Pick<Metrics, 'text' | 'discoveryAggregated'> & {
 export interface NonResourceOptions {
   readonly registry: Registry;
   readonly names: Names;
+  readonly clock: Clock;
   readonly health: Health;
   readonly metrics: ServerMetrics;
   /** Absent: this server serves all group versions itself. */
@@ -54,7 +55,8 @@ export interface NonResourceOptions {
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
   const { registry, names, health, metrics, profiler, flags, flowControl } = options;
   const { openId = new Map<string, OpenIdDocument>() } = options;
-  const groups = createApiGroups(registry, options.aggregation?.registrations ?? nothingRegistered);
+  const registrations = options.aggregation?.registrations ?? nothingRegistered;
+  const groups = createApiGroups(registry, registrations, options.clock);
   const { CBORServingAndStorage: cbor, OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const { documents: codecs } = createCodecs(options);
   const { discoveryAggregated } = metrics;
@@ -72,14 +74,11 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   const isBuiltIn = builtInGroups(registry);
   const version = prettyAnswer(200, options.version);
   const fixed = [...health.paths, '/metrics', '/metrics/slis', ...openId.keys(), '/version'];
-  let index: { readonly of: readonly Group[]; readonly answer: ApiResponse } | undefined;
+  const indexes = new WeakMap<readonly Group[], ApiResponse>();
   const indexAnswer = (): ApiResponse => {
     const of = groups();
-    if (index?.of !== of) {
-      const paths = ['/apis', ...of.flatMap(pathsOfGroup), ...openApi.paths(), ...fixed].sort();
-      index = { of, answer: prettyAnswer(200, { paths }) };
-    }
-    return index.answer;
+    const make = () => ['/apis', ...of.flatMap(pathsOfGroup), ...openApi.paths(), ...fixed].sort();
+    return remembered(indexes, of, () => prettyAnswer(200, { paths: make() }));
   };
   const serve = (call: Call) => {
     const { request, info } = call;

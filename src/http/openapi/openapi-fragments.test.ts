@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { nothingRegistered } from '../../aggregation/index.ts';
-import { type JsonObject, namesFor, oneStep } from '../../meta/index.ts';
+import { type JsonObject, namesFor, oneStep, VirtualClock } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import { gadgets } from '../../registry/testing/gadgets.ts';
 import { describe as describeType } from '../../types/descriptions.ts';
@@ -128,7 +128,7 @@ it('leave out a kind that has the name of the list of another one', async () => 
 it.each([jsonV2, protobufV2, jsonV3, protobufV3])('are made in steps: $dialect $mediaType', async (encoding) => {
   const properties = 20_000;
   server.registry.install(custom(groupOf(0), properties));
-  const groups = createApiGroups(server.registry, nothingRegistered)();
+  const groups = createApiGroups(server.registry, nothingRegistered, new VirtualClock())();
   const versions = groups.flatMap((group) => group.versions);
   const options = {
     names: namesFor('k8s.io'),

@@ -4,7 +4,14 @@ import type { Describe } from '../../schema/index.ts';
 import { emptyBody } from '../answers.ts';
 import type { Aggregation, Call } from '../call.ts';
 import { preferredMediaType } from '../codecs/negotiation.ts';
-import { type ApiGroups, type Group, isBuiltInVersion, rootOf, type ServedVersion } from '../documents/api-groups.ts';
+import {
+  type ApiGroups,
+  type Group,
+  isBuiltInVersion,
+  remembered,
+  rootOf,
+  type ServedVersion,
+} from '../documents/api-groups.ts';
 import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
 import { readTurns } from '../read-turns.ts';
@@ -43,7 +50,6 @@ export interface OpenApi {
 
 /** What is served in one state of the registry. */
 interface State {
-  readonly groups: readonly Group[];
   /** All versions, those of extension API servers too. */
   readonly all: readonly ServedVersion[];
   /** By path. */
@@ -58,20 +64,10 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   const findType = withSubresourceTypes(options.findType, builtIn);
   const kinds = kindsOf(builtIn, findType);
   const fragments = new OpenApiFragments({ ...options, findType, kinds });
-  let state: State | undefined;
+  const states = new WeakMap<readonly Group[], State>();
   const current = (): State => {
     const groups = options.groups();
-    if (state?.groups !== groups) {
-      const all = groups.flatMap((group) => group.versions);
-      const isShown = ({ resources, remote }: ServedVersion) => {
-        const { openApiV2, openApiV3 } = remote?.documents ?? {};
-        return resources.length > 0 || openApiV3 !== undefined || openApiV2 !== undefined;
-      };
-      const shown = all.filter(isShown);
-      const versions = new Map(shown.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
-      state = { groups, all, versions, bodies: new Map(), index: undefined };
-    }
-    return state;
+    return remembered(states, groups, () => stateOf(groups));
   };
   return {
     paths: () => ['/openapi/v2', '/openapi/v3', ...current().versions.keys()],
@@ -86,6 +82,16 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       return version && serveVersion(fragments, shown, version, path, call);
     },
   };
+}
+
+function stateOf(groups: readonly Group[]): State {
+  const all = groups.flatMap((group) => group.versions);
+  const shown = all.filter(({ resources, remote }) => {
+    const { openApiV2, openApiV3 } = remote?.documents ?? {};
+    return resources.length > 0 || openApiV3 !== undefined || openApiV2 !== undefined;
+  });
+  const versions = new Map(shown.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
+  return { all, versions, bodies: new Map(), index: undefined };
 }
 
 /** Also finds the types of subresources that older versions declare themselves. */

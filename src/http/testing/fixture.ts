@@ -239,6 +239,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const nonResource = createNonResourceHandler({
     registry,
     names,
+    clock,
     health,
     metrics,
     flowControl,

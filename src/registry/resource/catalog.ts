@@ -31,6 +31,7 @@ export interface Catalog {
   /** Those with served versions. The same array until custom resources change. */
   readonly served: readonly Resource[];
   /** See `Registry`. */
+  readonly onChange: (listener: () => void) => void;
   readonly damages: () => readonly StatusError[];
   readonly rowBytes: () => number;
   /** The resource that is served at the group, version and plural name of a path. */
@@ -60,6 +61,10 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
   const byPath = new Map<string, Resource>();
   const custom = new Map<string, Installed>();
   const retired = new Retired();
+  const listeners: (() => void)[] = [];
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
   let all: readonly Resource[] | undefined = builtIn;
   let served: readonly Resource[] | undefined = builtInServed;
   const enter = (resource: Resource) => {
@@ -89,6 +94,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       served ??= [...builtInServed, ...[...custom.values()].flatMap((one) => one.served)];
       return served;
     },
+    onChange: (listener) => void listeners.push(listener),
     damages() {
       const storages = new Set(this.resources.map(({ storage }) => storage));
       return [...storages].flatMap(({ damage }) => damage ?? []);
@@ -107,10 +113,13 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       custom.set(id, next);
       byId.set(id, next.stored);
       next.served.forEach(enter);
+      changed();
     },
     remove: (group, plural) => {
       const id = formatGroupResource({ group, resource: plural });
-      if (custom.has(id)) leave(id, undefined);
+      if (!custom.has(id)) return;
+      leave(id, undefined);
+      changed();
     },
     close: () => {
       const current = [...builtIn, ...[...custom.values()].flatMap(installedOf)];

@@ -7,8 +7,12 @@ export const isPrintable = (character: string): boolean =>
 /** The maximum length of a value in messages, in characters. */
 export const maxShown = 10 * 1024;
 
-/** Returns the text, or its first `most` characters followed by `...` when it is longer. */
-export const shorten = (text: string, most = 500): string => (text.length <= most ? text : `${text.slice(0, most)}...`);
+/** Returns the text, or a copy of its first `most` characters followed by `...` when it is longer. */
+export function shorten(text: string, most = 500): string {
+  if (text.length <= most) return text;
+  // A slice would keep the whole text in memory.
+  return JSON.parse(JSON.stringify(`${text.slice(0, most)}...`)) as string;
+}
 
 const escapes: { readonly [character: string]: string } = {
   '"': '\\"',

@@ -1,5 +1,14 @@
 import { invalidToken, type TokenAuthenticator } from '../../auth/index.ts';
-import { type ByteString, isJsonObject, type Json, type Names, readJsonText, type User } from '../../meta/index.ts';
+import {
+  type ByteString,
+  isJsonObject,
+  type Json,
+  maxShown,
+  type Names,
+  readJsonText,
+  shorten,
+  type User,
+} from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { TokenReview } from '../../types/authentication-v1.ts';
 
@@ -85,7 +94,8 @@ function checkKind(kind: Json, version: Json, wanted: string): void {
   const group = wanted.slice(0, wanted.indexOf('/') + 1);
   const known = typeof version === 'string' && tokenReviewVersions.some((one) => version === group + one);
   if (kind !== 'TokenReview' || !known) {
-    throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`);
+    const [given, where] = [kind, version].map((text) => shorten(JSON.stringify(text), maxShown));
+    throw new Error(`no kind ${given} is registered for version ${where}`);
   }
   if (version === wanted) return;
   const inVersion = (one: string) => `(${one.slice(group.length)}.TokenReview)`;

@@ -68,6 +68,21 @@ describe('a write', () => {
     },
   );
 
+  it('by the server reads a large object that it has written in steps', async () => {
+    const { registry, create } = bench();
+    await create('configmaps', body('own', 16_000).value);
+    const object: ApiObject = await registry.objects.read('configmaps', 'ns', 'own');
+    object.metadata.labels = { a: 'b' };
+    const parsed = vi.spyOn(JSON, 'parse');
+    try {
+      const written: ApiObject = await registry.objects.update('configmaps', object);
+      expect(written.metadata.labels).toEqual({ a: 'b' });
+      expect(Math.max(0, ...parsed.mock.calls.map(([text]) => text.length))).toBeLessThan(64 * 1024);
+    } finally {
+      parsed.mockRestore();
+    }
+  });
+
   it('gives the event loop a turn after each step of a validation in steps', async () => {
     const seen: (number | undefined)[] = [];
     const strategy: Strategy = {

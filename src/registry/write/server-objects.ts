@@ -1,4 +1,5 @@
 import { createChain, type ResourceKey } from '../../admission/index.ts';
+import type { CachedObject } from '../../cache/index.ts';
 import {
   type ApiObject,
   at,
@@ -16,6 +17,7 @@ import type { Resource } from '../resource/resource.ts';
 import { keyOf } from '../resource/target.ts';
 import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
 import { toCachedObject } from '../stored/describe.ts';
+import type { ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { storedText, storedTextInSteps } from '../stored/write.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
@@ -47,7 +49,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
   const writeThrough = async (target: Target, change: Change) => {
     const { object } = await withStatusErrors(target, write(registry, target, change, options ?? ownWriteOptions()));
     if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
-    return readObject(target.resource.format, object);
+    return readInTurns(target.resource.format, object);
   };
   return {
     get,
@@ -166,10 +168,13 @@ async function load(registry: RegistryContext, resource: Resource, namespace: st
 
 async function readLatest(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
   const { current } = await load(registry, resource, namespace, name);
-  const turns = turnsOf({}, current.bytes.length);
-  return turns === undefined
-    ? readObject(resource.format, current)
-    : inTurns(readObjectInSteps(resource.format, current), turns);
+  return readInTurns(resource.format, current);
+}
+
+/** In turns of the server where the object is large. @throws StatusError 500 when it cannot be read */
+function readInTurns(format: ObjectFormat, object: CachedObject): ApiObject | Promise<ApiObject> {
+  const turns = turnsOf({}, object.bytes.length);
+  return turns === undefined ? readObject(format, object) : inTurns(readObjectInSteps(format, object), turns);
 }
 
 /** See `Registry.newEntry`. */

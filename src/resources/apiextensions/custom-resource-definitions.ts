@@ -1,10 +1,17 @@
 import { beginCleanUp } from '../../extensions/index.ts';
-import { errorsNow, type FieldError, fieldErrorsInSteps, type Names, type Steps } from '../../meta/index.ts';
+import {
+  errorsNow,
+  type FieldError,
+  fieldErrorsInSteps,
+  type Json,
+  jsonEqualInSteps,
+  type Names,
+  type Steps,
+} from '../../meta/index.ts';
 import type { StrategyContext, ValidationSoFar } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { resource } from '../shared/define.ts';
-import { same } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import {
   type Tolerance,
@@ -17,6 +24,12 @@ import {
 import { validateSchemaRules } from './schema-rules.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
+
+/** Whether an update leaves the spec of a definition as it is, which is marked as deleted. */
+function* isEnding({ spec }: Definition, old: Definition | undefined): Steps<boolean> {
+  if (old?.metadata.deletionTimestamp === undefined) return false;
+  return yield* jsonEqualInSteps(spec as Json | undefined, old.spec as Json | undefined);
+}
 
 /**
  * The validation of definitions, which accepts `tolerance` and what an update leaves as it is: the whole definition, then
@@ -31,8 +44,7 @@ export const definitionValidation = (tolerance: Tolerance) =>
     { found: before, part }: ValidationSoFar,
   ): Steps<readonly FieldError[]> {
     const { names } = context;
-    const isEnding = old?.metadata.deletionTimestamp !== undefined && same(definition.spec, old.spec);
-    if (part === 'status' || isEnding) return errorsNow(validateStatus(definition));
+    if (part === 'status' || (yield* isEnding(definition, old))) return errorsNow(validateStatus(definition));
     const accepted = old === undefined ? tolerance : { ...(yield* toleranceOf(old, names)), ...tolerance };
     const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names, accepted));
     return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], context))];

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import { type JsonObject, namesFor } from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
 import { created, type Fragment, fieldErrors, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
-import { customResourceDefinitions } from './custom-resource-definitions.ts';
+import { customResourceDefinitions, definitionValidation } from './custom-resource-definitions.ts';
 
 const openAPIV3Schema = { type: 'object' };
 const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
@@ -327,4 +328,22 @@ describe('custom resource definitions', () => {
     expect(turned(strict)).toEqual(['spec.preserveUnknownFields']);
     expect(turned(lax)).toEqual([]);
   });
+});
+
+test('the end of a large definition pauses in proportion to its size', () => {
+  const pausesFor = (count: number): number => {
+    const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { type: 'string' }]));
+    const schema = { openAPIV3Schema: { type: 'object', properties } };
+    const made = () => ({
+      ...structuredClone(withVersion({ schema })),
+      metadata: { name: 'alphas.a.b', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      status: { storedVersions: ['v1'] },
+    });
+    const context = { names: namesFor('k8s.io') } as StrategyContext;
+    const steps = definitionValidation({})(made() as never, made() as never, context, { found: [], part: '' } as never);
+    for (let pauses = 0; ; pauses++) if (steps.next().done === true) return pauses;
+  };
+  const [one, two] = [pausesFor(10_000), pausesFor(20_000)];
+  expect(one).toBeGreaterThanOrEqual(10);
+  expect(two).toBeGreaterThanOrEqual(1.5 * one);
 });

@@ -25,6 +25,8 @@ export interface Connection {
   closed(): void;
   /** Counts a piece of a body. */
   received(bytes: number): void;
+  /** Counts a stream that its client has opened and reset in the same piece of input. */
+  resetAtOnce(): void;
   /** Counts a stream that was reset; `began` is monotonic. */
   reset(began: number): void;
   /** Must be called before responses can fill an HTTP/1.1 connection: from then on Node can pause it. */
@@ -161,6 +163,8 @@ function createConnection(
     exceeded();
     reading.stop();
     session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // What has been read already may reach the session through JavaScript.
+    if (session !== undefined) socket.removeAllListeners('data');
     // Not the session, which may be reading.
     clock.after(tellMs, () => socket.destroy());
   };
@@ -180,6 +184,10 @@ function createConnection(
     end,
     closed: () => bursts.delete(user, reading),
     received: (bytes) => input.piece(bytes),
+    resetAtOnce() {
+      bursts.arrived(user, reading);
+      input.reset(clock.monotonic());
+    },
     reset: (began) => input.reset(began),
     allowPause: ends.allowPause,
     cutOff: ends.cutOff,

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ByteString, scheduler } from '../../meta/index.ts';
 import { makeCertificates, realClock } from '../testing/fixture.ts';
 import { connectFrames, flags, frame, getRequest, preface, type } from '../testing/http2-frames.ts';
 import type { ApiRequest } from '../types.ts';
+import { Bursts } from './bursts.ts';
 import { listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
 
@@ -79,6 +80,19 @@ it('streams that are reset at once end their connection, and hardly any of them 
   expect(asked.length).toBeLessThan(200);
   expect(listener.counts()).toMatchObject({ flooded: 1 });
   expect(await get(listener.port)).toBe(200);
+});
+
+it('streams that are reset at once count as requests of the turn, after which their user rests', async () => {
+  const arrived = vi.spyOn(Bursts.prototype, 'arrived');
+  try {
+    const { listener } = await start();
+    const { socket, codes } = await connect(listener.port);
+    socket.write(Buffer.concat([preface, ...Array.from({ length: 150 }, (_, i) => resetAtOnce(i))]));
+    await expect.poll(() => arrived.mock.calls.length).toBe(150);
+    expect(codes()).toEqual([]);
+  } finally {
+    arrived.mockRestore();
+  }
 });
 
 it('a client that cancels all its streams, and those that it opens next, goes on', async () => {

@@ -159,7 +159,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, rawHeaders: string[]) => {
       stream.on('error', ignore);
       // The client has reset it in the same piece of input.
-      if (stream.destroyed) connection.reset(clock.monotonic());
+      if (stream.destroyed) connection.resetAtOnce();
       else if (connection.ended) stream.destroy();
       else if (connections.closing && connection.told) refuse(stream);
       else guarded(connection, () => serveStream(serving, connection, stream, headers, rawHeaders));

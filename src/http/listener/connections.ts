@@ -185,7 +185,7 @@ function createConnection(
     closed: () => bursts.delete(user, reading),
     received: (bytes) => input.piece(bytes),
     resetAtOnce() {
-      bursts.arrived(user, reading);
+      if (!flooded && !ends.ended()) bursts.arrived(user, reading);
       input.reset(clock.monotonic());
     },
     reset: (began) => input.reset(began),

@@ -25,12 +25,13 @@ describe('identifiers of properties', () => {
     expect(identifierOf(property)).toBeUndefined();
   });
 
-  it.each(['a__b', 'a__nope__b', '__int__', 'namespace', '__dash'])(
-    'no property has the identifier %s',
-    (identifier) => {
-      expect(propertyOf(identifier)).toBeUndefined();
-    },
-  );
+  it.each(['a__b', 'a__nope__b', '__int__', '__dash'])('no property has the identifier %s', (identifier) => {
+    expect(propertyOf(identifier)).toBeUndefined();
+  });
+
+  it('a reserved word also selects its property as it is', () => {
+    expect(propertyOf('namespace')).toBe('namespace');
+  });
 
   it('returns from every identifier to its property', () => {
     fc.assert(

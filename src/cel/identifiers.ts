@@ -17,12 +17,15 @@ export function identifierOf(property: string): string | undefined {
   return property.replace(/__|[./-]/g, (part) => `__${escapes[part]}__`);
 }
 
-/** The property of an identifier; undefined when none has it. */
+/**
+ * The property of an identifier; undefined when none has it. A reserved word can be selected as it is, although it cannot
+ * be a variable; that it is a literal or an operator in some places is left to the parser.
+ */
 export function propertyOf(identifier: string): string | undefined {
   const word = /^__([a-z]+)__$/.exec(identifier)?.[1];
   const property =
     word !== undefined && reserved.has(word)
       ? word
       : identifier.replace(/__([^_]+)__/g, (whole, part: string) => unescapes.get(part) ?? whole);
-  return identifierOf(property) === identifier ? property : undefined;
+  return reserved.has(identifier) || identifierOf(property) === identifier ? property : undefined;
 }

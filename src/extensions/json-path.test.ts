@@ -41,6 +41,8 @@ describe('JSONPath', () => {
     '.spec.list[1:].id': 'b',
     '.spec.list[0:2:2].n': 1,
     '.spec.list[-2:].id': 'b',
+    '.spec.list[0:3].id': 'a',
+    '.spec.list[0:4].id': undefined,
     '.spec.list[2,0].id': 'c',
     '.spec.list[*].id': 'a',
     '.spec.empty[*]': undefined,

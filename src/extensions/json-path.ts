@@ -205,8 +205,9 @@ function sliceOf(
 ): void {
   const { length } = list;
   const from = start < 0 ? start + length : start;
-  const to = Math.min(end === undefined ? length : end < 0 ? end + length : end, length);
-  if (from < 0 || step < 1) return;
+  const to = end === undefined ? length : end < 0 ? end + length : end;
+  // A slice that the list does not have has no items, not fewer.
+  if (from < 0 || to > length || step < 1) return;
   for (let i = from; i < to; i += step) matches.push(list[i] as Json);
 }
 

@@ -148,9 +148,15 @@ export const fieldError = {
   notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),
   /** `max` in bytes. */
   tooLong: (field: string, max: number) =>
-    error('FieldValueTooLong', field, 'Too long', `may not be more than ${max} bytes`),
+    error('FieldValueTooLong', field, 'Too long', `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`),
   tooMany: (field: string, actual: number, max: number) =>
-    error('FieldValueTooMany', field, 'Too many', String(actual), `must have at most ${max} items`),
+    error(
+      'FieldValueTooMany',
+      field,
+      'Too many',
+      String(actual),
+      `must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
+    ),
   internal: (field: string, detail: string) => error('InternalError', field, 'Internal error', detail),
 };
 
@@ -166,8 +172,8 @@ function quoteValue(value: Json | undefined | typeof omitted): string {
 /** The JSON of a value; when it is longer than `room` characters, at least its first `room` characters. */
 function jsonText(value: Json, room: number, levels: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShown));
-  if (typeof value !== 'object' || value === null)
-    return JSON.stringify(typeof value === 'bigint' ? Number(value) : value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (levels === 0) return '...';
   let text = '';
   const add = (label: string, part: Json | undefined) => {

@@ -1,4 +1,4 @@
-import { type ApiObject, type Json, parseTime } from '../../meta/index.ts';
+import { type ApiObject, escapeHtml, isJsonObject, type Json, parseTime } from '../../meta/index.ts';
 import { AgeCell, type Column, type SelectableField } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type {
@@ -53,7 +53,7 @@ function columnOf({
 /** A cell shows a value of its type; one of another type is not shown. */
 function cellOf(type: string, value: Json | undefined): Json | AgeCell {
   if (value === undefined) return null;
-  if (type === 'string') return textOf(value);
+  if (type === 'string') return value === null ? '<no value>' : textOf(value);
   if (value === null) return null;
   switch (type) {
     case 'integer':
@@ -77,12 +77,17 @@ function ageOf(text: string): Json | AgeCell {
   }
 }
 
-/** Lists and objects are shown as JSON, null as nothing. */
-function textOf(value: Json): string {
-  if (typeof value === 'string') return value;
-  return value === null
-    ? ''
-    : JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
+/** Lists and objects are shown as JSON with HTML escaped, null as nothing. */
+const textOf = (value: Json): string =>
+  typeof value === 'string' ? value : value === null ? '' : escapeHtml(sortedJson(value));
+
+/** JSON whose members are in the order of their names, so that equal objects have equal cells. */
+function sortedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value === 'bigint') return value.toString();
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${sortedJson(value[name] ?? null)}`).join(',')}}`;
 }
 
 /** The first result of a path, which is parsed on first use; nothing for a path that cannot be parsed. */

@@ -269,11 +269,16 @@ describe('tables and selectors of custom objects', () => {
       ['When', 'date', 0],
     ]);
     expect(cells(gadget({ size: 1, color: 'red' }))).toEqual(['g', 1, 'red', null]);
-    expect(cells(gadget({ size: 'x', color: { a: 1 }, when: 'never' }))).toEqual(['g', null, '{"a":1}', '<invalid>']);
+    expect(cells(gadget({ size: 'x', color: { b: [{ d: '<', c: 2n ** 53n + 1n }], a: 1 }, when: 'never' }))).toEqual([
+      'g',
+      null,
+      '{"a":1,"b":[{"c":9007199254740993,"d":"\\u003c"}]}',
+      '<invalid>',
+    ]);
     expect(cells(gadget({ size: 2.5, color: null, when: '2024-01-02T03:04:05Z' }))).toEqual([
       'g',
       2,
-      '',
+      '<no value>',
       new AgeCell('2024-01-02T03:04:05Z'),
     ]);
   });

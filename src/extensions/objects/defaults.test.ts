@@ -27,7 +27,7 @@ describe('defaults in definitions', () => {
   it('name the field inside that is not valid', () => {
     const items = object({ a: { type: 'string', maxLength: 1 } }, { default: { a: 'xx' } });
     expect(errorsOf(object({ l: { type: 'array', items } }))).toEqual([
-      `${at}.properties[l].items.default.a: Too long: may not be more than 1 bytes`,
+      `${at}.properties[l].items.default.a: Too long: may not be more than 1 byte`,
     ]);
   });
 

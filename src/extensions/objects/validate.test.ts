@@ -152,7 +152,7 @@ describe('validation of values', () => {
     'too many items': [
       { type: 'array', items: string, maxItems: 1 },
       ['a', 'b'],
-      ['Too many: 2: must have at most 1 items'],
+      ['Too many: 2: must have at most 1 item'],
     ],
     'unique items': [
       { type: 'array', uniqueItems: true },
@@ -175,7 +175,7 @@ describe('validation of values', () => {
     'too many properties': [
       { type: 'object', maxProperties: 1 },
       { a: 1, b: 2 },
-      ['Too many: 2: must have at most 1 items'],
+      ['Too many: 2: must have at most 1 item'],
     ],
     'values of a map': [
       { type: 'object', additionalProperties: integer },

@@ -41,6 +41,7 @@ describe('rules of objects', () => {
     "!has(self.names) || self.names.all(n, n.startsWith('x'))",
     '!has(self.a__dash__b) || self.a__dash__b.size() > 1',
     "!has(self.__namespace__) || self.__namespace__ != 'bad'",
+    "!has(self.namespace) || self.namespace != 'bad'",
     { rule: '!has(oldSelf.max) || has(self.max)', message: 'max may not be unset' },
   );
 
@@ -71,6 +72,7 @@ describe('rules of objects', () => {
       [
         'spec: Invalid value: failed rule: !has(self.a__dash__b) || self.a__dash__b.size() > 1',
         "spec: Invalid value: failed rule: !has(self.__namespace__) || self.__namespace__ != 'bad'",
+        "spec: Invalid value: failed rule: !has(self.namespace) || self.namespace != 'bad'",
       ],
     ],
   ])('%s', (_, value, expected) => {

@@ -14,12 +14,13 @@ export function defaultDefinition(definition: ObjectOf<typeof CustomResourceDefi
   if ((status?.storedVersions ?? []).length === 0) recordStoredVersion(definition);
 }
 
-/** Adds the storage version to `status.storedVersions`, which lists every version in which objects may be stored. */
+/**
+ * Adds the storage version to `status.storedVersions`, which lists every version in which objects may be stored. Where
+ * several versions claim to be it, the first one counts; validation then reports the others.
+ */
 export function recordStoredVersion(definition: ObjectOf<typeof CustomResourceDefinition>): void {
   const stored = definition.status?.storedVersions ?? [];
-  const storedVersions = new Set(stored);
-  const added = (definition.spec?.versions ?? [])
-    .filter(({ storage, name = '' }) => storage === true && !storedVersions.has(name))
-    .map(({ name = '' }) => name);
-  if (added.length > 0) definition.status = { ...definition.status, storedVersions: [...stored, ...added] };
+  const { name = '' } = definition.spec?.versions?.find(({ storage }) => storage === true) ?? {};
+  if (name === '' || stored.includes(name)) return;
+  definition.status = { ...definition.status, storedVersions: [...stored, name] };
 }

@@ -60,6 +60,16 @@ const rows: readonly Row[] = [
     ],
   ],
   [
+    'two storage versions',
+    definition({ versions: [version, { ...version, name: 'v2' }] }),
+    [
+      'spec.versions',
+      'Invalid',
+      invalid([shown('v1', true), shown('v2', true)], 'must have exactly one version marked as storage version'),
+    ],
+    ['status.storedVersions', 'Invalid', invalid(['v1'], 'must have the storage version v2')],
+  ],
+  [
     'too many versions',
     definition({
       versions: Array.from({ length: 101 }, (_, i) => ({ ...version, name: `v${i + 1}`, storage: i === 0 })),

@@ -191,6 +191,15 @@ it('states the stability of each metric in its help', async () => {
   await close();
 });
 
+it('counts the deletion of a collection by its method', async () => {
+  const { send, close } = await makeFixture();
+  await send('DELETE', configMaps);
+  const { text } = await send('GET', '/metrics');
+  const counted = text.match(/^apiserver_request_total.*resource="configmaps".*/gm) ?? [];
+  expect(counted.map((line) => line.match(/(verb|scope)="\w+"/g))).toEqual([['verb="DELETE"', 'scope="namespace"']]);
+  await close();
+});
+
 it('has no text of a client in the labels of unknown requests', async () => {
   const { send, close } = await makeFixture();
   const series = async () =>

@@ -312,7 +312,7 @@ export interface Place {
 }
 
 const other = 'other';
-/** Verbs of resources, and methods of non-resource paths. */
+/** Verbs of resources, and methods of non-resource paths. The scope tells whether a collection is deleted. */
 const methods = new Map([
   ['get', 'GET'],
   ['head', 'GET'],
@@ -324,7 +324,7 @@ const methods = new Map([
   ['put', 'PUT'],
   ['patch', 'PATCH'],
   ['delete', 'DELETE'],
-  ['deletecollection', 'DELETECOLLECTION'],
+  ['deletecollection', 'DELETE'],
 ]);
 
 const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../meta/index.ts';
 
 /**
- * What is made of the members of an object, each when it is first asked for: objects use few of the properties that
+ * A value for each member of a JSON object, made on first use: custom objects have few of the properties that their
  * definitions declare.
  */
 export class Members<T> {
@@ -9,7 +9,7 @@ export class Members<T> {
   readonly #make: (member: Json, name: string) => T | undefined;
   #made: Map<string, T> | undefined;
 
-  /** `make` returns undefined for a member that is none. */
+  /** `make` returns undefined for a member that has no value. */
   constructor(source: JsonObject, make: (member: Json, name: string) => T | undefined) {
     this.#source = source;
     this.#make = make;

@@ -99,7 +99,7 @@ function createServing(options: HandlerOptions): Serving {
 /** Selectors of this length (characters) take long to parse: some 100 ns for each character. */
 const minLongSelectors = 1024;
 
-/** Whom the computing time of a request is counted for: its user, and the network of the client where nobody knows who that is. */
+/** The owner of the computing time of a request: its user, or the network of a client that is anonymous. */
 const ownerOf = (user: User | undefined, { peer }: ApiRequest): string =>
   user === undefined || user.name === systemAnonymous ? peer.network : user.name;
 

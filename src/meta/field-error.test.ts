@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldError, fieldError, fieldErrors, withoutUnread } from './field-error.ts';
+import { type FieldError, fieldError, fieldErrors, withoutForbiddenSubtrees } from './field-error.ts';
 import type { Json } from './json.ts';
 
 const messageFor = (value: Json | undefined) => fieldError.invalid('spec.x', value, 'why').message;
@@ -64,11 +64,11 @@ describe('fieldErrors', () => {
     expect([...many(), ...many()].length).toBe(1_800);
   });
 
-  it('leave out what is in a field that is forbidden unread', () => {
+  it('leave out the errors at or below a forbidden subtree', () => {
     const errors = ['a.b', 'a.b.c', 'a.b[0]', 'a.bc', 'x.y'].map((field) => fieldError.required(field));
-    const forbidden = [fieldError.forbiddenUnread('a.b', 'why'), fieldError.forbiddenUnread('X', 'why', 'x')];
-    expect(withoutUnread(errors, forbidden).map(({ field }) => field)).toEqual(['a.bc']);
-    expect(withoutUnread(errors, [fieldError.forbidden('a.b', 'why')])).toBe(errors);
+    const forbidden = [fieldError.forbiddenSubtree('a.b', 'why'), fieldError.forbiddenSubtree('X', 'why', 'x')];
+    expect(withoutForbiddenSubtrees(errors, forbidden).map(({ field }) => field)).toEqual(['a.bc']);
+    expect(withoutForbiddenSubtrees(errors, [fieldError.forbidden('a.b', 'why')])).toBe(errors);
   });
 
   it('rethrows errors of the validation', () => {

@@ -97,13 +97,16 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
   return result;
 }
 
-/** The fields that are not validated, because an error forbids them. */
-const unread = new WeakMap<FieldError, string>();
+/** The paths of the fields that these errors forbid with all that is below them. */
+const forbiddenSubtrees = new WeakMap<FieldError, string>();
 
-/** Returns the errors that are not at or below a field that one of `others` forbids unread. */
-export function withoutUnread(errors: readonly FieldError[], others: readonly FieldError[]): readonly FieldError[] {
+/** Returns the errors that are not at or below a field that one of `others` forbids ({@link fieldError.forbiddenSubtree}). */
+export function withoutForbiddenSubtrees(
+  errors: readonly FieldError[],
+  others: readonly FieldError[],
+): readonly FieldError[] {
   if (errors.length === 0) return errors;
-  const fields = new Set(others.flatMap((other) => unread.get(other) ?? []));
+  const fields = new Set(others.flatMap((other) => forbiddenSubtrees.get(other) ?? []));
   if (fields.size === 0) return errors;
   const longest = [...fields].reduce((most, { length }) => Math.max(most, length), 0);
   return errors.filter(({ field: path }) => !isWithin(path, fields, longest));
@@ -139,10 +142,10 @@ export const fieldError = {
       `supported values: ${supported.map((v) => quote(v)).join(', ')}`,
     ),
   forbidden: (field: string, detail: string) => error('FieldValueForbidden', field, 'Forbidden', detail),
-  /** Forbids a field whose value is then not validated. `at`: its path, where the error names another one. */
-  forbiddenUnread: (field: string, detail: string, at = field) => {
+  /** Forbids a field, so that errors at or below it are left out. `at`: its path, where the error names another one. */
+  forbiddenSubtree: (field: string, detail: string, at = field) => {
     const result = error('FieldValueForbidden', field, 'Forbidden', detail);
-    unread.set(result, at);
+    forbiddenSubtrees.set(result, at);
     return result;
   },
   notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),

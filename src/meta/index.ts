@@ -27,7 +27,7 @@ export {
   maxErrors,
   maxErrorText,
   omitted,
-  withoutUnread,
+  withoutForbiddenSubtrees,
 } from './field-error.ts';
 export {
   compareVersions,

@@ -13,7 +13,7 @@ import {
   typeOf,
   undercuts,
 } from './valid.ts';
-import { fits, isInt64, type Limit, type NumberRules, type Several, type ValueSchema } from './value-schema.ts';
+import { fits, isInt64, type Limit, type NumberRules, type SchemaList, type ValueSchema } from './value-schema.ts';
 
 /** A value to be explained. */
 interface Explained {
@@ -224,7 +224,7 @@ function* explainCombined(
   outcome: Outcome,
 ): Steps<void> {
   const whole = (why: string) => outcome.add({ kind: 'whole', why: `${quote(explained.path)} ${why}` });
-  function* outcomesOf(schemas: Several): Steps<Outcome[]> {
+  function* outcomesOf(schemas: SchemaList): Steps<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const schema of schemas) outcomes.push(yield* explain(schema, explained));
     return outcomes;

@@ -157,51 +157,46 @@ function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): Norma
   const formOf = (name: string, property: Structural) => read(property, below.property(name));
   const values = additional === true ? withoutSchema : additional && read(additional, below.values);
   const items = schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema;
-  const rest = { additional: values, items, keepsUnknown, embedded, nullable: schema.nullable };
-  return schema.has.defaults ? formWithDefaults(schema, formOf, rest) : formWithout(schema, formOf, rest);
-}
-
-type FormOfProperty = (name: string, property: Structural) => NormalForm;
-type Rest = Pick<NormalForm, 'additional' | 'items' | 'keepsUnknown' | 'embedded' | 'nullable'>;
-
-/** Without defaults, itself or below: the forms of properties are read when a value first has them. */
-function formWithout({ schema, properties }: Structural, formOf: FormOfProperty, rest: Rest): NormalForm {
-  const { additional, items, keepsUnknown, embedded, nullable } = rest;
-  const declared = getKey(schema, 'properties');
+  const { properties, defaulted, defaultsLargely } = schema.has.defaults
+    ? propertiesWithDefaults(schema, formOf, [values, items])
+    : propertiesOnUse(schema, formOf);
   return {
-    properties:
-      properties.size === 0 || !isJsonObject(declared)
-        ? withoutSchema.properties
-        : new Members(declared, (_, name) => formOf(name, properties.get(name) as Structural)),
-    additional,
+    properties,
+    additional: values,
     items,
     keepsUnknown,
     embedded,
-    nullable,
+    nullable: schema.nullable,
     default: undefined,
-    defaulted: withoutSchema.defaulted,
-    defaultsLargely: false,
+    defaulted,
+    defaultsLargely,
   };
 }
 
-function formWithDefaults(schema: Structural, formOf: FormOfProperty, rest: Rest): NormalForm {
-  const { additional, items, keepsUnknown, embedded, nullable } = rest;
+type FormOfProperty = (name: string, property: Structural) => NormalForm;
+type Properties = Pick<NormalForm, 'properties' | 'defaulted' | 'defaultsLargely'>;
+
+/** Without defaults at any depth: the form of a property is read when a value first has it. */
+function propertiesOnUse({ schema, properties }: Structural, formOf: FormOfProperty): Properties {
+  const { defaulted } = withoutSchema;
+  const declared = getKey(schema, 'properties');
+  if (!isJsonObject(declared)) return { properties: withoutSchema.properties, defaulted, defaultsLargely: false };
+  const forms = new Members(declared, (_, name) => formOf(name, properties.get(name) as Structural));
+  return { properties: forms, defaulted, defaultsLargely: false };
+}
+
+/** `others`: the forms of items and of further properties. */
+function propertiesWithDefaults(
+  schema: Structural,
+  formOf: FormOfProperty,
+  others: readonly (NormalForm | undefined)[],
+): Properties {
   const properties = new Map<string, NormalForm>();
   for (const [name, property] of schema.properties) properties.set(name, formOf(name, property));
   const defaulted = defaultsOf(properties);
   const size = defaulted.reduce((sum, [, value]) => sum + value.size, 0);
-  const isAnyLarge = [additional, items, ...properties.values()].some((form) => form?.defaultsLargely === true);
-  return {
-    properties,
-    additional,
-    items,
-    keepsUnknown,
-    embedded,
-    nullable,
-    default: undefined,
-    defaulted,
-    defaultsLargely: size > largeDefaults || isAnyLarge,
-  };
+  const isAnyLarge = [...others, ...properties.values()].some((form) => form?.defaultsLargely === true);
+  return { properties, defaulted, defaultsLargely: size > largeDefaults || isAnyLarge };
 }
 
 function withDefault(form: NormalForm, defaultValue: Json | undefined, walk: Walk): NormalForm {

@@ -15,7 +15,7 @@ import {
   type Limit,
   type NumberRules,
   type Pattern,
-  type Several,
+  type SchemaList,
   type ValueSchema,
 } from './value-schema.ts';
 
@@ -247,7 +247,7 @@ function* fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json, checks
 }
 
 /** The number of schemas that the value satisfies, counted up to a maximum. */
-function* countValid(schemas: Several, value: Json, checks: Checks, most: number): Steps<number> {
+function* countValid(schemas: SchemaList, value: Json, checks: Checks, most: number): Steps<number> {
   let count = 0;
   for (const schema of schemas) {
     const valid = isScalarValid(schema, value, checks) ?? (yield* isValid(schema, value, checks));

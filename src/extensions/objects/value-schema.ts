@@ -37,14 +37,14 @@ export interface ValueSchema {
   readonly required: readonly string[];
   readonly properties: Members<ValueSchema> | undefined;
   readonly additional: ValueSchema | undefined;
-  readonly allOf: Several;
-  readonly anyOf: Several;
-  readonly oneOf: Several;
+  readonly allOf: SchemaList;
+  readonly anyOf: SchemaList;
+  readonly oneOf: SchemaList;
   readonly not: ValueSchema | undefined;
 }
 
 /** Schemas that apply to the same value. */
-export interface Several extends Iterable<ValueSchema> {
+export interface SchemaList extends Iterable<ValueSchema> {
   readonly length: number;
 }
 
@@ -114,9 +114,9 @@ function readKeywords(schema: JsonObject, names: Names): ValueSchema {
   const number = (key: string) =>
     typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
   const below = (key: string) => asSchema(get(key), names);
-  const several = (key: string): Several => {
+  const listAt = (key: string): SchemaList => {
     const list = listOf(get(key));
-    return list.length === 0 ? none : new SeveralSchemas(list, names);
+    return list.length === 0 ? none : new LazySchemaList(list, names);
   };
   const properties = get('properties');
   const type = get('type');
@@ -149,9 +149,9 @@ function readKeywords(schema: JsonObject, names: Names): ValueSchema {
     required: nonEmpty([...new Set(listOf(get('required')).filter((name) => typeof name === 'string'))]),
     properties: isJsonObject(properties) ? new Members(properties, (member) => asSchema(member, names)) : undefined,
     additional: below('additionalProperties'),
-    allOf: several('allOf'),
-    anyOf: several('anyOf'),
-    oneOf: several('oneOf'),
+    allOf: listAt('allOf'),
+    anyOf: listAt('anyOf'),
+    oneOf: listAt('oneOf'),
     not: below('not'),
   };
 }
@@ -160,7 +160,7 @@ const asSchema = (value: Json | undefined, names: Names): ValueSchema | undefine
   isJsonObject(value) ? valueSchemaOf(value, names) : undefined;
 
 /** Each is read when the first value is compared with it. */
-class SeveralSchemas implements Several {
+class LazySchemaList implements SchemaList {
   readonly #source: readonly Json[];
   readonly #names: Names;
   readonly #read: ValueSchema[] = [];

@@ -15,7 +15,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
   warningsOf,
-  withoutUnread,
+  withoutForbiddenSubtrees,
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { MetadataChecks } from '../resource/definition.ts';
@@ -125,7 +125,7 @@ function* fieldErrorsOf(
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
   const objectErrors = yield* allErrors(() => strategy.validate?.(validated, context) ?? []);
-  const all = [...ofMetadata, ...withoutUnread(bySchema, objectErrors), ...objectErrors];
+  const all = [...ofMetadata, ...withoutForbiddenSubtrees(bySchema, objectErrors), ...objectErrors];
   if (old === undefined) return all;
   yield;
   const updateErrors = yield* allErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);

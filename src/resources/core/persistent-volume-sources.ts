@@ -125,7 +125,7 @@ export function validateSources(spec: Source, path: string, context: VolumeConte
       ? [fieldError.required(`${path}.nodeAffinity`, 'Local volume requires node affinity')]
       : []),
     ...more.map((name) =>
-      fieldError.forbiddenUnread(
+      fieldError.forbiddenSubtree(
         `${path}.${refusedAs[name] ?? name}`,
         'may not specify more than 1 volume type',
         `${path}.${name}`,

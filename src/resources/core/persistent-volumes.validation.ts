@@ -126,15 +126,15 @@ export function validateInlineVolume(spec: Spec, path: string, names: Names): Fi
   const place = 'in the context of inline volumes';
   for (const field of ['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'] as const) {
     if (spec[field] !== undefined)
-      errors.push(fieldError.forbiddenUnread(`${path}.${field}`, `may not be specified ${place}`));
+      errors.push(fieldError.forbiddenSubtree(`${path}.${field}`, `may not be specified ${place}`));
   }
   if (spec.csi === undefined) errors.push(fieldError.required(`${path}.csi`, `has to be specified ${place}`));
   if (policy !== '' && policy !== 'Retain') {
-    errors.push(fieldError.forbiddenUnread(`${path}.persistentVolumeReclaimPolicy`, `may only be Retain ${place}`));
+    errors.push(fieldError.forbiddenSubtree(`${path}.persistentVolumeReclaimPolicy`, `may only be Retain ${place}`));
   }
   if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
     const why = `may not specify volumeMode other than Filesystem ${place}`;
-    errors.push(fieldError.forbiddenUnread(`${path}.volumeMode`, why));
+    errors.push(fieldError.forbiddenSubtree(`${path}.volumeMode`, why));
   }
   return [...errors, ...validateSources(spec, path, { names, volume: '', bound: false })];
 }

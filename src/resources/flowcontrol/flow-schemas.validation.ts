@@ -67,7 +67,7 @@ function validateSubject(subject: Infer<typeof Subject>, path: string): FieldErr
     const present = subject[field] !== undefined;
     if (present === (one === kind)) return [];
     return present
-      ? [fieldError.forbiddenUnread(`${path}.${field}`, `${field} is forbidden when subject kind is not '${one}'`)]
+      ? [fieldError.forbiddenSubtree(`${path}.${field}`, `${field} is forbidden when subject kind is not '${one}'`)]
       : [fieldError.required(`${path}.${field}`, `${field} is required when subject kind is '${one}'`)];
   });
   if (kind !== 'ServiceAccount' || serviceAccount === undefined) return errors;

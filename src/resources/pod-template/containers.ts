@@ -49,7 +49,7 @@ export function validateInitContainers(scope: PodScope, path: string): FieldErro
     for (const field of ['lifecycle', ...probes] as const) {
       if (container[field] === undefined) continue;
       const why = 'may not be set for init containers without restartPolicy=Always';
-      errors.push(fieldError.forbiddenUnread(`${at}.${field}`, why));
+      errors.push(fieldError.forbiddenSubtree(`${at}.${field}`, why));
     }
     return errors;
   });
@@ -81,7 +81,7 @@ export function validateEphemeralContainers(scope: PodScope, path: string): Fiel
     for (const field of notForEphemeral) {
       const value = container[field];
       if (value === undefined || (field === 'resources' && Object.keys(value).length === 0)) continue;
-      const forbid = whileRunning.has(field) ? fieldError.forbiddenUnread : fieldError.forbidden;
+      const forbid = whileRunning.has(field) ? fieldError.forbiddenSubtree : fieldError.forbidden;
       errors.push(forbid(`${at}.${field}`, NOT_EPHEMERAL));
     }
     container.volumeMounts?.forEach((mount, i) => {

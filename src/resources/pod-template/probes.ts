@@ -58,7 +58,7 @@ function validateHandler(handler: Handler, grace: number | undefined, path: stri
   return actions.flatMap(([name, , rule], i) =>
     i === 0
       ? rule(`${path}.${name}`)
-      : [fieldError.forbiddenUnread(`${path}.${name}`, 'may not specify more than 1 handler type')],
+      : [fieldError.forbiddenSubtree(`${path}.${name}`, 'may not specify more than 1 handler type')],
   );
 }
 

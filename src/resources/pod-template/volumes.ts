@@ -51,7 +51,7 @@ function validateSource(volume: Volume, path: string, context: PodSpecContext): 
   return [
     ...validateOne(volume, first, path, context),
     ...others.map((source) =>
-      fieldError.forbiddenUnread(
+      fieldError.forbiddenSubtree(
         `${path}.${refusedAs[source] ?? source}`,
         'may not specify more than 1 volume type',
         `${path}.${source}`,

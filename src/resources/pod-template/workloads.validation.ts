@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   selectorFromObject,
   validateSelectorObject,
-  withoutUnread,
+  withoutForbiddenSubtrees,
 } from '../../meta/index.ts';
 import { compile, type StructSchema, validate } from '../../schema/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
@@ -77,7 +77,7 @@ export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, k
 
 /** The errors of a whole object a second time: some kinds report them from validation and from update validation. */
 export const validateAgain = (object: object, schema: StructSchema, own: FieldError[], names: Names): FieldError[] => [
-  ...withoutUnread(validate(object as ApiObject, compile(schema, names)), own),
+  ...withoutForbiddenSubtrees(validate(object as ApiObject, compile(schema, names)), own),
   ...own,
 ];
 

@@ -41,7 +41,7 @@ function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttac
   const at = 'spec.source';
   const why = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
   if (volume === undefined && inline === undefined) errors.push(fieldError.required(at, why));
-  else if (volume !== undefined && inline !== undefined) errors.push(fieldError.forbiddenUnread(at, why));
+  else if (volume !== undefined && inline !== undefined) errors.push(fieldError.forbiddenSubtree(at, why));
   else if (volume === '') {
     errors.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
   }

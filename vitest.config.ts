@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
@@ -10,6 +11,10 @@ import { pathWithKubectl } from './test/support/kubectl-path.ts';
 
 // Runs on several versions of Node may go side by side.
 const worker = join(import.meta.dirname, `dist/test/yaml-worker-${process.version}.js`);
+
+/** Where tests create their temporary folders. They need not remove them. */
+const temporary = mkdtempSync(join(tmpdir(), 'orch-tests-'));
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 /**
  * Test files that replace modules, measure their process or break a file descriptor that native code uses, which may corrupt
@@ -122,7 +127,7 @@ export default defineConfig({
     // Twice the cores of continuous integration: a test file computes for half of its time, and waits for processes, for
     // timeouts or for the next second in the other half.
     maxWorkers: 4,
-    env: { PATH: pathWithKubectl(process.env['PATH'] ?? '') },
+    env: { PATH: pathWithKubectl(process.env['PATH'] ?? ''), TMPDIR: temporary, TEMP: temporary },
     restoreMocks: true,
     unstubEnvs: true,
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,8 @@
 import type { Clock } from '../../meta/index.ts';
 
 export interface DrivenClock extends Clock {
+  /** How many tasks are due later. */
+  readonly tasks: number;
   /** Advances the time by `ms` and runs the tasks that fall due, in order, each at its own time. */
   advance(ms: number): void;
   /** Sets the wall clock forwards or backwards without monotonic time passing. */
@@ -13,6 +15,9 @@ export function drivenClock(start = 1_700_000_000_000): DrivenClock {
   let wall = start;
   const tasks = new Set<{ at: number; run: () => void }>();
   return {
+    get tasks() {
+      return tasks.size;
+    },
     now: () => wall + passed,
     monotonic: () => passed,
     after(ms, run) {

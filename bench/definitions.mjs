@@ -97,7 +97,7 @@ export async function customTypes({ report }) {
     }
   };
   let made = 0;
-  // What the first ones load, and have the engine compile, is not part of what each costs.
+  // Code that only the first ones load and compile is not part of the cost of each.
   await create(warm);
   await sleep(1000);
   const before = await liveMemory(server);

@@ -109,9 +109,9 @@ const get = (bench) =>
   });
 
 /**
- * What a GET of one side computes against one of the other, while nobody waits: the sides differ by little, so they take turns
- * of some milliseconds. @param {Pick<Bench, 'seconds' | 'rounds'>} bench
- * @param {{ server: Server, token: string }} ours @param {{ server: Server, token: string }} theirs
+ * Compares the computing time of a GET on two servers without contention. The difference is small, so they take turns of
+ * some milliseconds. @param {Pick<Bench, 'seconds' | 'rounds'>} bench @param {{ server: Server, token: string }} ours @param
+ * {{ server: Server, token: string }} theirs
  */
 async function compareGets({ rounds, seconds }, ours, theirs) {
   const sides = [ours, theirs].map(({ server: { port, pid, ca }, token }) => ({ port, pid, ca, token }));
@@ -395,8 +395,8 @@ async function profile({ rounds, report }) {
 }
 
 /**
- * What the controllers of a server cost: its start, its memory at rest, and the writes of objects that no controller acts
- * on. @type {Row}
+ * The cost of the controllers of a server: its start, its memory at rest, and writes of objects that no controller acts on.
+ * @type {Row}
  */
 async function controllers(bench) {
   const { rounds, report } = bench;

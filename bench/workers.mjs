@@ -1,4 +1,4 @@
-// What workers bring: node bench/workers.mjs [--objects=5000] [--seconds=2] [--only=TEXT]
+// The gain of workers: node bench/workers.mjs [--objects=5000] [--seconds=2] [--only=TEXT]
 // Measures the CPU time of an operation with one process and with two, and computes rates for more cores from that.
 import { readdirSync, readFileSync } from 'node:fs';
 import { computedBy } from './computed.mjs';
@@ -99,7 +99,7 @@ for (const { server } of servers) server.child.kill();
  * @param {number} workers @param {{ alone: number, owner: number, worker: number }} cost
  */
 function rateOf(workers, { alone, owner, worker }) {
-  // What the owner computes for an operation that a worker serves.
+  // The owner's computing time for an operation that a worker serves.
   const helped = Math.max(0, (owner - alone / 2) * 2);
   const atOwner = alone / workers + helped * (1 - 1 / workers);
   const atWorker = (worker * 2) / workers;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestedServer } from './server.ts';
 
-/** What the process of a bystander is told. */
+/** The input of the process of a bystander. */
 export interface BystanderJob {
   /** The data directory of the server, with its certificates. */
   readonly folder: string;
@@ -23,7 +23,7 @@ export interface Waited {
   readonly computed: number;
 }
 
-/** What a bystander has seen. */
+/** The findings of a bystander. */
 export interface BystanderReport {
   readonly waits: readonly Waited[];
   /** Responses other than 200, and broken connections. */

@@ -20,7 +20,7 @@ const seed = Number(values.seed);
 const seconds = Number(values.seconds);
 const only = values.only.split(',');
 
-/** What can be chosen. */
+/** The parts that the command line selects from. */
 const parts = { decoders: targets, requests: generators, abuse: scenarios };
 /** The texts that choose something: its part, its name after its part, or the end of its name. */
 const textsOf = (part: string, name: string) => [part, `${part}/${name}`, name.slice(name.lastIndexOf('-') + 1)];

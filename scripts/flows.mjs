@@ -62,7 +62,7 @@ const flows = [
   ['watch, one event', eventDelivered],
 ];
 const rounds = 5;
-/** What shares seats and computing time between users. */
+/** The modules that share seats and computing time between users. */
 const sharing = /^src\/(?:fairness\/|meta\/(?:scheduler|heap)\.ts)/;
 const filesOf = (/** @type {string[]} */ names) => new Set(names.map((name) => name.split(' ')[0])).size;
 console.log('| flow | files | functions | files without sharing | functions without sharing |\n|---|---|---|---|---|');
@@ -71,7 +71,7 @@ for (const [flow, run] of flows) {
   /** @type {Set<string>[]} */
   const runs = [];
   for (let i = 0; i < rounds; i++) runs.push(await run(100 + i));
-  // What only some runs entered belongs to a timer.
+  // Functions that only some runs entered belong to a timer.
   const functions = [...(runs[0] ?? [])].filter((name) => runs.every((names) => names.has(name))).sort();
   const others = functions.filter((name) => !sharing.test(name));
   console.log(`| ${flow} | ${filesOf(functions)} | ${functions.length} | ${filesOf(others)} | ${others.length} |`);

@@ -4,10 +4,10 @@ import { type Outcome, play, playAgainst, startTarget, type Target } from '../fu
 import type { Scenario } from '../fuzz/abuse/scenario.ts';
 import { isMine } from '../scripts/test-turns.mjs';
 
-// What was tried against a server, and what holds meanwhile and afterwards: it lives, another client is answered before the
+// Attacks on a server, and the promises that hold during and after them: it lives, another client gets an answer before the
 // server has computed for 250 ms, no request counts as under way, and its memory returns. `npm run fuzz` does the same with
-// more force, by the clock, and against a server for each scenario.
-// Where several versions of Node run the tests, each has its share of the scenarios.
+// more force, by the clock, and against a server for each scenario. Where several versions of Node run the tests, each has
+// its share of the scenarios.
 const short = scenarios.filter(({ fullOnly }) => fullOnly !== true);
 
 let shared: Target | undefined;

@@ -85,7 +85,7 @@ function turn(given: Wheel, apiVersion: string) {
 
 type Converted = ReturnType<typeof turn>;
 const success = { status: 'Success' };
-/** What a webhook may return for objects with a label `mode`. */
+/** The responses of a webhook for objects with a label `mode`. */
 const modes: { readonly [mode: string]: (given: readonly Wheel[], converted: readonly Converted[]) => object } = {
   fail: () => ({ result: { status: 'Failure', message: 'it does not turn' }, convertedObjects: [] }),
   few: () => ({ result: success, convertedObjects: [] }),

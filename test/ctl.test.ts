@@ -60,7 +60,7 @@ describe.skipIf(!hasKubectl())('orch ctl beside kubectl', () => {
     const failures: string[] = [];
     for (const line of changing) {
       const found = await differing(line);
-      // What differs by intention still has to run, because later lines depend on it.
+      // Lines with intended differences still have to run, because later lines depend on them.
       if (isSame(line)) for (const failure of found) failures.push(failure);
     }
     expect(failures.join('\n\n')).toBe('');

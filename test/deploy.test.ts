@@ -36,7 +36,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** What is wrong with arguments of `orch serve`. */
+/** The problems of arguments of `orch serve`. */
 async function problemsOf(argv: readonly string[], env: { readonly [name: string]: string } = {}) {
   const result = await readSettings(serverTable, { argv, env, readConfig: () => Promise.resolve({}) });
   return 'problems' in result ? result.problems : [];

@@ -54,7 +54,7 @@ describe.skipIf(program === undefined)('orch serve --store=etcd', () => {
   afterAll(() => etcd?.stop());
   const flags = () => ['--store=etcd', `--etcd-servers=${etcd.servers.join(',')}`, '--api-domain=k8s.io'];
 
-  /** What etcd has below a key, as its own client shows it. */
+  /** The value of a key in etcd, as its own client shows it. */
   async function stored(key: string): Promise<string> {
     const { stdout } = await run(etcdProgram('etcdctl') as string, [
       `--endpoints=${etcd.servers[0]}`,

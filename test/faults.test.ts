@@ -25,7 +25,7 @@ import { type Fault, FaultServer, faults, hasHead, isAnywhere } from './support/
 import { registration, servingCertificate } from './support/front-proxy.ts';
 import { externalAddress } from './support/requirements.ts';
 
-// What a server talks to breaks off, keeps silent or sends anything else at every point of an exchange: each request ends
+// Peers of a server that break off, keep silent or send anything else at every point of an exchange: each request ends
 // within its timeout, no connection is left, and no error is uncaught, which would end the process (and ends this test).
 
 const { ca, cert, key } = makeCertificates();
@@ -36,7 +36,7 @@ beforeEach(() => {
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.min(ms, timeoutMs)));
 });
 
-/** What sends requests by itself. */
+/** A part of the server that sends requests by itself. */
 interface Caller {
   /** Resolves with the status of a response. */
   call(): Promise<unknown>;
@@ -271,7 +271,7 @@ describe('a server', () => {
 
   it('answers requests that an extension API server serves badly', async () => {
     const path = `/apis/faulty.example.com/v1/things?timeout=${timeoutMs}ms`;
-    // What happens before a request would make it unavailable.
+    // Faults before a request would make it unavailable.
     for (const fault of at('request', 'response', 'next request')) {
       extension.fault = fault;
       for (let i = fault.point === 'next request' ? 2 : 1; i > 0; i--) await judge(fault, { path });

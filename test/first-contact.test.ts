@@ -27,7 +27,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
     child.kill(signal);
   });
 
-/** What a command prints until it is ready. */
+/** The output of a command until it is ready. */
 function start(...args: readonly string[]) {
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   running.push(child);

@@ -13,7 +13,7 @@ it('a scenario in which the server computes for a second in one turn fails by wh
   const holds = scenario(async ({ server }) => {
     for (let i = 0; i < 3; i++) await server.hold();
   });
-  // What a busy machine adds is subtracted from a wait, and may hide it: the scenario is played until it shows.
+  // A wait without the delays of a busy machine may be too short to show: the scenario is played until it shows.
   const isSeen = async () => {
     const { faults } = await play(holds, false);
     return faults.some((fault) => /^meanwhile GET \/livez of another client waits for \d+ ms$/.test(fault));

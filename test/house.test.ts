@@ -93,7 +93,7 @@ describe('words', () => {
     const spelled = files.filter((file) => {
       // The documentation of the options is made from the flags, which take the names from there.
       if (['src/meta/names.ts', 'src/server/settings/server-options.ts'].includes(file)) return false;
-      // What stands in for programs has their names and arguments.
+      // Stand-ins for programs have their names and arguments.
       if (file.startsWith('src/server/envtest/')) return false;
       if (file.endsWith('.test.ts') || file.includes('/testing/')) return false;
       return /k8s\.io|kubernetes|orch\.io/i.test(readFileSync(join(root, file), 'utf8'));

@@ -109,7 +109,7 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ${roleKind}, name: ${role}
 subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: User, name: ${user} }]
 `,
       );
-    /** What kubectl says it did: on stdout for each object, on stderr why. */
+    /** The report of kubectl: on stdout for each object, on stderr the reason. */
     const reconcile = async (file: string, ...flags: string[]) => {
       const { code, out, err } = await kubectl.ends(['auth', 'reconcile', '-f', file, ...flags]);
       expect([code, out.match(/ reconciled/g)?.length]).toEqual([0, 2]);

@@ -23,7 +23,7 @@ describe.skipIf(!hasKubectl())('kubectl writes', () => {
   afterAll(() => kubectl.server.stop());
 
   describe('objects made from the command line', () => {
-    // What is asked for, and what a JSONPath then finds in which object.
+    // Each command, and the text that a JSONPath then finds in which object.
     const rows: readonly [command: string, object: string, path: string, found: string][] = [
       ['deployment made --image=example.com/i:1', 'deploy/made', '{..image} {.spec.replicas}', 'example.com/i:1 1'],
       ['job once --image=example.com/i:1 -- date', 'job/once', '{..command} {..restartPolicy}', '["date"] Never'],

@@ -6,7 +6,7 @@ import { configMap, type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl } from './support/requirements.ts';
 import { tenKinds } from './support/ten-kinds.ts';
 
-// What everybody does first: look around, create, get in every form, watch, describe, replace, delete.
+// The first commands of everybody: look around, create, get in every form, watch, describe, replace, delete.
 describe.skipIf(!hasKubectl())('kubectl', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {

@@ -84,7 +84,7 @@ describe('the work of a write is linear in the entries of the object', () => {
     await world.close();
   });
 
-  /** What each way of writing and reading it takes. */
+  /** The work of each way of writing and reading it. */
   async function workOf({ name, url, make, inStatus }: Growing, count: number): Promise<{ [step: string]: number }> {
     const object = make(count);
     const at = `${url}/${(object['metadata'] as { name: string }).name}`;
@@ -129,7 +129,7 @@ describe('the work of a write is linear in the entries of the object', () => {
   }
 
   it.each(growingObjects.map((growing) => [growing.name, growing] as const))('%s', async (_, growing) => {
-    // What is made once is made here.
+    // Values that are computed once are computed here.
     await workOf(growing, 2);
     const found = await growthOf(growing, few);
     if (found.every(({ ratio }) => ratio < mostGrowth)) return;

@@ -6,7 +6,7 @@ import { decodeConfiguration } from '../src/schema/index.ts';
 import { logParts, parseLevels } from '../src/server/settings/log-levels.ts';
 import { tracingFormat } from '../src/tracing/index.ts';
 
-// What docs/observability.md names is there, and all of it.
+// The names in docs/observability.md exist, and all of them.
 const page = readFileSync(new URL('../docs/observability.md', import.meta.url), 'utf8');
 
 /** The first column of the table with this heading. */

@@ -31,7 +31,7 @@ class Shown {
   /** One object as it is at present: `object` is undefined when it is said not to be there. */
   one(name: string, object: ApiObject | undefined, atLeast: number): void {
     this.counts[object === undefined ? 'absent' : 'gets']++;
-    // What it was from one version on until another one: some of that time must lie behind what was shown before.
+    // Its state between two versions: some of that time must lie after the state that was shown before.
     const changes = this.#journal.entries.filter(
       (entry) => nameOf((entry.after ?? entry.before) as ApiObject) === name,
     );

@@ -342,7 +342,7 @@ describe('the package', () => {
     const bundle = readFileSync(join(root, 'dist/server/client.js'), 'utf8');
     const parts = [...bundle.matchAll(/from "\.\/([\w-]+\.js)"/g)].map(([, name = '']) => name);
     expect(parts.length).toBeGreaterThan(0);
-    // What the client loads is a small part of the server.
+    // The client's scripts are a small part of the server's.
     const size = (name: string) => readFileSync(join(root, 'dist/server', name), 'utf8').length;
     expect(parts.reduce((sum, name) => sum + size(name), 0)).toBeLessThan(300_000);
   });

@@ -88,7 +88,7 @@ type Versions = Awaited<ReturnType<typeof behind>>;
 const all = ['a', 'b', 'c', 'd', 'e', 'f'];
 const present = (limit: number | undefined) => all.slice(0, limit ?? all.length);
 
-/** What each meaning of a version asks of a list with these parameters, limited or not. */
+/** The checks of each meaning of a version for a list with these parameters, limited or not. */
 const meanings = {
   /** Waits for what is stored. */
   async mostRecent(parameters: { [name: string]: string | number }, limit: number | undefined, versions: Versions) {
@@ -619,7 +619,7 @@ describe('a server that starts over a store with a history', () => {
       'd',
       'e',
     ]);
-    // What the one has answered, the other knows.
+    // Both servers know what one has answered.
     await change('b', 'changed too');
     expect(dataOf(await inTime(second, list(''))).slice(0, 2)).toEqual(['changed', 'changed too']);
     await second.close();

@@ -25,7 +25,10 @@ interface Case {
 
 const read = (name: string) => readFileSync(join(reference, name), 'utf8');
 const cases = JSON.parse(read('start-errors.json')) as Case[];
-/** What the server says where the reference server says something else, or starts: rows of a title and a text. */
+/**
+ * The texts of this server that differ from those of the reference server, which may start instead: rows of a title and a
+ * text.
+ */
 const ownTexts = new Map(
   [...read('start-errors.md').matchAll(/^\| `(.+?)` \| (.+) \|$/gm)].map(([, title = '', text = '']) => [title, text]),
 );

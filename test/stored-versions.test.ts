@@ -116,7 +116,7 @@ const versionsIn = async (store: Store) => {
   return entries.map((entry) => JSON.parse(Buffer.from(entry?.value ?? []).toString()).apiVersion);
 };
 
-/** What clients see of the objects, without their resourceVersions. */
+/** The clients' view of the objects, without their resourceVersions. */
 async function shownBy(server: RunningServer) {
   const answers = await Promise.all(paths.map((path) => server.request('GET', path)));
   return answers.map(({ status, body }) => {

@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import { type RunningServer, startServer } from './support/server.ts';
 import { tenKinds } from './support/ten-kinds.ts';
 
-// What the kubectl test does, by hand over HTTPS, against a server that speaks for its own domain.
+// The kubectl test by hand, over HTTPS, against a server with its own domain.
 describe('the API under orch.io', () => {
   let server: RunningServer;
   const shop = '/api/v1/namespaces/shop';

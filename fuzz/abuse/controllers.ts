@@ -34,7 +34,7 @@ const costly = {
   matchExpressions: Array.from({ length: 10_000 }, (_, i) => ({ key: `k${i}`, operator: 'DoesNotExist' })),
 };
 
-/** What selects pods, by its collection. */
+/** Objects that select pods, by their collection. */
 const selecting: { readonly [collection: string]: object } = {
   [replicaSets]: {
     replicas: 0,

@@ -74,7 +74,7 @@ const protobuf = (version: string) => `application/com.github.proto-openapi.spec
 const v3 = `/openapi/v3/apis/${group}/v1`;
 const aggregated = 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList';
 
-/** What clients ask for after each change. */
+/** The documents that clients request after each change. */
 const documents: readonly (readonly [path: string, accept: string])[] = [
   ['/openapi/v2', 'application/json'],
   ['/openapi/v2', protobuf('v2')],

@@ -23,7 +23,7 @@ const megabyte = 1024 * 1024;
 
 type Protocol = 'h2' | 'http/1.1';
 
-/** What is sent in a loop, and costs the server more than its client. */
+/** Bytes that are sent in a loop and cost the server more than the client. */
 interface Flood {
   /** The bytes of one time; the first may open a stream. */
   readonly bytes: (i: number) => Buffer;

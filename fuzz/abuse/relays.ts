@@ -35,7 +35,7 @@ async function growth(resident: () => Promise<number>, work: Promise<unknown>): 
   return most - before;
 }
 
-/** What a body of 3 MiB may take while it arrives (bytes): pieces that are read and not yet gathered, and garbage. */
+/** The most memory for a body of 3 MiB while it arrives (bytes): pieces that are read and not yet joined, and garbage. */
 const mostGrowth = 150 * 1024 * 1024;
 
 const tinyChunks: Scenario = {

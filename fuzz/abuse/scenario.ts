@@ -5,7 +5,7 @@ import type { ServerOptions, TestedServer } from '../server.ts';
 /** An attack against a server. */
 export interface Scenario {
   readonly name: string;
-  /** What holds during and after the attack. */
+  /** The promise that holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
   /** Its short version leaves nothing behind that other scenarios meet: they may attack the same server. */

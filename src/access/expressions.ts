@@ -1,4 +1,4 @@
-/** What the expressions of configuration files have in common. */
+/** The parts that the expressions of configuration files share. */
 import {
   type Budget,
   baseLibraries,
@@ -28,7 +28,7 @@ import {
   type Steps,
 } from '../meta/index.ts';
 
-/** What one expression, and what all that belong together, may cost. */
+/** The maximum cost of one expression, and of all that belong together. */
 export const maxCost = 1_000_000;
 export const maxTotalCost = 2_500_000;
 

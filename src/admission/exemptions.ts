@@ -1,4 +1,4 @@
-/** What webhooks and policies do not apply to: without that, a mistake in one of them could not be undone. */
+/** The objects to which webhooks and policies never apply: without them, a mistake in a policy could not be undone. */
 import type { Names } from '../meta/index.ts';
 
 const policies: readonly string[] = ['validating', 'mutating'].flatMap((kind) => [

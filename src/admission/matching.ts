@@ -11,7 +11,7 @@ import type { AdmissionOperation, AdmissionRequest, Awaitable, ObjectLookup, Ser
 
 type Rule = RuleWithOperations & { readonly resourceNames?: readonly string[] };
 
-/** What a webhook or a policy says of the requests that it is for. */
+/** The requests that a webhook or a policy matches. */
 export interface MatchCriteria extends Pick<MatchResources, 'namespaceSelector' | 'objectSelector' | 'matchPolicy'> {
   /** Undefined: every request. */
   readonly rules?: readonly Rule[] | undefined;

@@ -2,7 +2,7 @@
 import { type JsonObject, jsonCopy, jsonEqual } from '../meta/index.ts';
 import type { AdmissionRequest } from './types.ts';
 
-/** What a plugin has invoked for a request, for the second run of the mutating phase. */
+/** The webhooks or policies that a plugin has invoked for a request, for the second run of the mutating phase. */
 export class Invocations {
   readonly #request: AdmissionRequest;
   /** Those that may be invoked again, and have been invoked since the object changed last. */

@@ -21,7 +21,7 @@ export function on(operations: Operations, ...resources: readonly string[]): (pl
     operations.includes(operation) && resources.includes(subresource === '' ? resource : `${resource}/${subresource}`);
 }
 
-/** What identifies the object of a request in messages. */
+/** The identity of a request's object in messages. */
 interface Named extends Pick<AdmissionRequest, 'resource' | 'name'> {
   readonly object: { readonly metadata: ObjectMeta } | undefined;
 }

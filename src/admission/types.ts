@@ -143,7 +143,7 @@ export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
 export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
 
-/** What a ValidatingAdmissionPolicy made of a request, for metrics. */
+/** The result of a ValidatingAdmissionPolicy, for metrics. */
 export interface PolicyCheck {
   readonly policy: string;
   readonly binding: string;
@@ -220,7 +220,7 @@ export interface FailedCall {
   readonly ignored: boolean;
 }
 
-/** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
+/** The result of a mutation of a MutatingAdmissionPolicy, for metrics. */
 export interface MutationCheck {
   readonly policy: string;
   readonly binding: string;

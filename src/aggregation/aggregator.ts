@@ -212,7 +212,7 @@ export class Aggregator {
     }
   }
 
-  /** What the extension API server says about a group version; undefined when it does not say what it serves. */
+  /** The documents of the extension API server for a group version; undefined when it does not list its resources. */
   async #documents(
     name: string,
     service: RemoteService,
@@ -267,7 +267,7 @@ export class Aggregator {
 
 const answerTurns = () => peerTurns('extension API servers');
 
-/** What `read` finds in a JSON document; undefined when it cannot be parsed. */
+/** Returns the result of `read` for a JSON document; undefined when it cannot be parsed. */
 async function parsed<T>(bytes: Uint8Array, turns: Turns, read: (json: Json) => T): Promise<T | undefined> {
   try {
     return read((await inTurns(parseAnyJsonInSteps(bytes), turns)).value);

@@ -7,7 +7,7 @@ import { type RemoteService, readyAddresses } from './address.ts';
 
 export type AvailableCondition = APIServiceCondition & { readonly type: 'Available' };
 
-/** What a check finds: the condition without its time. */
+/** The result of a check: the condition without its time. */
 export interface Finding {
   readonly status: 'True' | 'False';
   readonly reason: string;
@@ -30,7 +30,7 @@ export const passed: Finding = { status: 'True', reason: 'Passed', message: 'all
 
 export const failedCheck = (message: string): Finding => ({ status: 'False', reason: 'FailedDiscoveryCheck', message });
 
-/** What is wrong with a Service and its slices; undefined: the extension API server can be asked. */
+/** The problem of a Service and its slices; undefined if the extension API server can be called. */
 export function serviceFinding(
   { namespace, name, port }: RemoteService,
   service: Service | undefined,

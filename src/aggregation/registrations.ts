@@ -18,7 +18,7 @@ export interface RemoteServer {
   readonly documents: RemoteDocuments | undefined;
 }
 
-/** What an extension API server says about a group version. */
+/** The documents of an extension API server about a group version. */
 export interface RemoteDocuments {
   /** In the form of aggregated discovery. */
   readonly resources: readonly JsonObject[];
@@ -64,7 +64,7 @@ interface Entry {
   readonly condition: string;
 }
 
-/** What the APIServices register, by their names such as `v1.example.com`. */
+/** The group versions that APIServices register, by their names such as `v1.example.com`. */
 export class Registrations {
   readonly #builtIn: ReadonlyMap<string, Priorities>;
   readonly #own: ReadonlySet<string>;

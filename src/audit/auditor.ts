@@ -4,7 +4,7 @@ import { shownUserAgent, sourceIPs } from './event.ts';
 import { type PolicyRuleEvaluator, policyRuleEvaluator } from './policy.ts';
 import type { AuditAttributes, AuditBackend, AuditCounts, AuditEvent, ObjectReference, Policy } from './types.ts';
 
-/** What an event takes from the request itself. */
+/** The part of a request that its audit event shows. */
 export interface AuditedRequest {
   readonly url: string;
   readonly headers: { readonly [name: string]: string | undefined };

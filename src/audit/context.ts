@@ -25,7 +25,7 @@ export const maxObject = 3 * 1024 * 1024;
 /** The most of an annotation that an event shows, in characters. */
 const maxAnnotation = 10_000;
 
-/** What an event says once its request has arrived; the rest comes with time. */
+/** The content of an event when its request arrives; the rest follows. */
 export type ReceivedEvent = Omit<AuditEvent, 'stage' | 'reached'>;
 
 /** The log of the server, as far as requests use it. */
@@ -118,7 +118,7 @@ export class AuditContext {
     await this.requestValue(value, turns);
   }
 
-  /** What a request sends in place of an object: a decoded patch, or the options of a deletion. Likewise in turns. */
+  /** Records the value of a request without an object: a decoded patch, or the options of a deletion. Also in turns. */
   async requestValue(value: Json, turns: Turns): Promise<void> {
     if (this.#event.level === 'Metadata') return;
     const omits = this.#options.config.omitManagedFields;

@@ -13,7 +13,7 @@ export interface TruncateOptions {
   readonly maxBatchSize: number;
 }
 
-/** What backends report to, and take the time from. */
+/** The log and the clock of backends. */
 export interface BackendDependencies {
   readonly names: Names;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ export interface BatchSettings extends Pick<BatchOptions, 'bufferSize' | 'batchS
 export const inMode = ({ mode, ...batch }: BatchSettings): Omit<BatchSettings, 'mode'> =>
   mode === 'batch' ? batch : { ...batch, waitMs: 0, throttle: undefined };
 
-/** What a request waits for; undefined: nothing. */
+/** The promise that a request waits for; undefined if it does not wait. */
 export function awaited(mode: Mode, written: Promise<boolean>): Promise<boolean> | undefined {
   if (mode === 'batch') return undefined;
   return mode === 'blocking-strict' ? written : written.then(() => true);

@@ -12,7 +12,7 @@ import {
 } from '../meta/index.ts';
 import { type GroupResources, levels, type Policy, type PolicyRule, stages } from './types.ts';
 
-/** What is wrong with a policy, and where. */
+/** An error of a policy, and its field. */
 interface Problem {
   readonly path: Path;
   readonly text: string;

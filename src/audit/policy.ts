@@ -1,6 +1,6 @@
 import type { AuditAttributes, GroupResources, Level, Policy, PolicyRule, Stage } from './types.ts';
 
-/** What a policy says about a request. */
+/** The audit level and the omissions that a policy sets for a request. */
 export interface RequestAuditConfig {
   readonly level: Level;
   readonly omitStages: ReadonlySet<Stage>;

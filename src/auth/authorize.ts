@@ -34,7 +34,7 @@ export const alwaysDenyAuthorizer: Authorizer = Object.assign(
   { rulesFor: () => emptyRules },
 );
 
-/** What the authorizers without an opinion have said so far. */
+/** The answers of the authorizers without an opinion so far. */
 interface Said {
   readonly reasons: readonly string[];
   readonly errors: readonly string[];

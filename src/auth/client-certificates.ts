@@ -12,7 +12,7 @@ export interface ClientCertificateOptions {
 /** Is told of each certificate that authenticates a request for how long it is still valid (seconds). */
 export type ExpiryObserver = (secondsLeft: number) => void;
 
-/** What holds of the certificate of a connection, as long as the pool is the same. */
+/** The verdict on the certificate of a connection, valid for one pool. */
 interface Judgement {
   readonly pool: TrustPool;
   validities: readonly Validity[];

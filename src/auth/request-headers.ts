@@ -112,7 +112,7 @@ export function addExtra(extra: Map<string, string[]>, sent: SentHeaders, prefix
   }
 }
 
-/** What is not percent-encoded UTF-8 stays as it is. */
+/** Text that is not percent-encoded UTF-8 stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

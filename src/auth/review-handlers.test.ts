@@ -48,7 +48,7 @@ describe('access reviews', () => {
 });
 
 describe('selectors of access reviews', () => {
-  /** What the authorizer gets, and the status. */
+  /** The attributes that the authorizer gets, and the status. */
   async function reviewed(selectors: JsonObject) {
     const asked: Attributes[] = [];
     const authorize: Authorizer = (attributes) => {

@@ -45,7 +45,7 @@ export interface Credentials {
   readonly annotate?: Annotate | undefined;
 }
 
-/** What a token stands for. */
+/** The user of a token. */
 export interface Authenticated {
   readonly user: User;
   /** The requested audiences for which the token is valid. */
@@ -80,7 +80,7 @@ export interface Attributes {
   /** The path of the URL, without query. */
   readonly path: string;
   /**
-   * What the field selector of a list, watch or deletecollection requires. Absent: nothing, or the feature gate
+   * The requirements of the field selector of a list, watch or deletecollection. Absent: none, or the feature gate
    * `AuthorizeWithSelectors` is off.
    */
   readonly fieldSelector?: Requirements<FieldTerm>;
@@ -95,7 +95,7 @@ export interface Requirements<R> {
   readonly error?: string;
 }
 
-/** What is told of decisions. */
+/** The log of decisions. */
 export interface DecisionLog {
   /** Absent: nothing of this level is logged, and no text is made. */
   readonly debug?: ((text: string, fields: { readonly [name: string]: unknown }) => void) | undefined;
@@ -109,8 +109,8 @@ export interface Decision {
   /** For the log and the message of the 403; may be empty. */
   readonly reason: string;
   /**
-   * What failed. Who is not allowed then gets 500 instead of 403, because it is not known what a working server would
-   * have decided.
+   * The failure. A user who is not allowed then gets 500 instead of 403, because a working server might have decided
+   * otherwise.
    */
   readonly error?: string;
 }
@@ -140,7 +140,7 @@ export type CallResult = 'success' | 'timeout' | 'error';
 
 /** Is told what authorizers do. */
 export interface AuthorizationObserver {
-  /** What is told of the authorizer of a name, also of one that takes its place. */
+  /** The observer of the authorizer with this name, and of one that replaces it. */
   authorizer(type: string, name: string): AuthorizerObserver;
   /** Another configuration was to be used. */
   reloaded(status: 'success' | 'failure'): void;

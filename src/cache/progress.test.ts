@@ -6,7 +6,7 @@ import { storeWith } from '../store/testing/store-with.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { put, settle, setup } from './testing/objects.ts';
 
-/** What a watch has still to tell and to ask, in order. */
+/** The deliveries and the calls that a watch still owes, in order. */
 interface Line {
   readonly deliveries: (() => void)[];
   readonly requests: (() => void)[];

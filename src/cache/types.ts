@@ -58,7 +58,7 @@ export interface CacheOptions {
   readonly windowMs: number;
   /** Maximum size of the replaced and deleted objects in the window (bytes), plus 128 for each event. */
   readonly windowBytes: number;
-  /** What the windows of all caches may take together. */
+  /** The memory that the windows of all caches share. */
   readonly windowMemory: WindowMemory;
 }
 

@@ -1,4 +1,4 @@
-/** What regular expressions take, found out before they are compiled. */
+/** The size of regular expressions, found out before they are compiled. */
 
 /** The size of a Unicode property such as `\pL`, which has hundreds of ranges (instructions). */
 const PROPERTY = 300;
@@ -10,7 +10,7 @@ const [firstFolded, lastFolded] = [0x41, 0x1e943];
 /** About the time and memory that a pattern takes when it is compiled, in instructions, in linear time. */
 export const sizeOfProgram = (pattern: string): number => writtenOut(pattern) + sizeOfClasses(pattern);
 
-/** What classes take once, however often they are repeated. */
+/** The size of the classes of a pattern, counted once however often they are repeated. */
 function sizeOfClasses(pattern: string): number {
   const properties = PROPERTY * (pattern.match(/\\[pP]/g)?.length ?? 0);
   if (!/\(\?[A-Za-z-]*i/.test(pattern)) return properties;

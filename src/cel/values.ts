@@ -215,7 +215,7 @@ export class EntriesValue extends MapValue {
   }
 }
 
-/** What equal keys have in common; undefined for a value that equals no key. Integers are normalized as ints are. */
+/** A value that equal keys share; undefined for a value that equals no key. Integers are normalized as ints are. */
 function keyOf(key: Value): boolean | number | bigint | string | undefined {
   if (typeof key === 'string' || typeof key === 'boolean' || typeof key === 'number' || typeof key === 'bigint') {
     return key;
@@ -248,7 +248,7 @@ export function literalValue(literal: LiteralValue): Value {
   }
 }
 
-/** What values need of the type of an object. */
+/** The part of an object's type that values use. */
 export interface DeclaredFields {
   readonly name: string;
   /** The field of an (unescaped) identifier; undefined: no such field. */
@@ -284,7 +284,7 @@ export class ObjectValue {
   }
 }
 
-/** What constructed values need of their type. */
+/** The part of a type that constructed values use. */
 export interface LiteralFields {
   readonly name: string;
   readonly field: (identifier: string) => { readonly initial: Value | undefined } | undefined;

@@ -43,7 +43,7 @@ export function encodeOpenApi(rest: JsonObject, sizes: { readonly [part in OpenA
   ];
 }
 
-/** What comes before two parts of a document, between them, and after. */
+/** The bytes before, between and after two parts of a document. */
 export type OpenApiFrame = readonly [before: Uint8Array, between: Uint8Array, after: Uint8Array];
 
 function encode(write: () => void): Buffer {

@@ -44,7 +44,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
   });
 
   it('resolves only true and false as booleans where YAML 1.2 is meant', () => {
-    // What kubectl 1.33 kustomize prints of these scalars.
+    // The output of kubectl 1.33 kustomize for these scalars.
     const text = Buffer.from('[yes, on, n, true, False, ~, 010, 1_000, 1e3, "true"]');
     expect(parseYaml(text, { coreBooleans: true }).value).toEqual([
       'yes',

@@ -93,7 +93,7 @@ async function migrate(context: ControllerContext, migration: Migration, exists:
   return undefined;
 }
 
-/** What identifies the state of an object. */
+/** The identity of a state of an object. */
 type Listed = Required<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resourceVersion'>>;
 
 async function listObjects({ client, names }: ControllerContext, served: ServedResource) {

@@ -44,7 +44,7 @@ export interface Controller {
   readonly start: (context: ControllerContext) => void;
 }
 
-/** What a controller works with. */
+/** The dependencies of a controller. */
 export interface ControllerContext {
   readonly names: Names;
   readonly clock: Clock;

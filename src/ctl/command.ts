@@ -28,7 +28,7 @@ export interface Example {
   readonly lines: readonly string[];
 }
 
-/** What a command works with. */
+/** The input of a command. */
 export interface CommandContext<F> {
   readonly args: readonly string[];
   /** The number of arguments before `--`; undefined without it. */

@@ -101,7 +101,7 @@ export function derivedAesGcm(seed: Uint8Array, randomBytes: RandomBytes): Local
 export const expandKey = (seed: Uint8Array, info: Uint8Array): Buffer =>
   createHmac('sha256', seed).update(info).update(Uint8Array.of(1)).digest();
 
-/** What any provider has encrypted begins with this. */
+/** The first bytes of every encrypted value. */
 export const encryptedMark = 'k8s:enc:';
 
 /** Values as they are; those that a provider has encrypted are not read. */

@@ -35,7 +35,7 @@ interface LabelledCount {
   seconds: number;
 }
 
-/** What is counted about encryption at rest. */
+/** Counters of encryption at rest. */
 export interface EncryptionCounts {
   /** Encryptions and decryptions of values. */
   readonly transformations: LabelledCounts;

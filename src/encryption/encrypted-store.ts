@@ -22,7 +22,7 @@ export interface EncryptedStoreOptions {
   readonly rules: () => EncryptionRules;
   /** The resource of a key, or that of a prefix of keys; undefined where nothing is encrypted. */
   readonly resourceOf: (key: string) => GroupResource | undefined;
-  /** What precedes the keys of the store in the authenticated paths: ciphertexts are valid under one path only. */
+  /** The prefix of the store's keys in the authenticated paths: a ciphertext is valid under one path only. */
   readonly pathPrefix: string;
   /** Called when the store is closed, which waits for it. */
   readonly onClose?: () => Promise<void>;

@@ -27,7 +27,7 @@ export class EncryptionRules {
     for (const entry of resources) {
       const providers = (entry.providers ?? []).flatMap((provider) => providersOf(provider, options));
       for (const pattern of entry.resources ?? []) {
-        // What several entries say of a resource counts, in their order.
+        // The providers of several entries for a resource all count, in their order.
         this.#providers.set(pattern, [...(this.#providers.get(pattern) ?? []), ...providers]);
       }
     }

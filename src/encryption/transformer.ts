@@ -2,7 +2,7 @@ import { beginsWith, type Cipher, type Decrypted, identity } from './cipher.ts';
 
 /** A cipher with the mark of what it has encrypted. */
 export interface Provider {
-  /** What its values begin with, such as `k8s:enc:aescbc:v1:key1:`; empty for unencrypted ones. */
+  /** The first bytes of its values, such as `k8s:enc:aescbc:v1:key1:`; empty for unencrypted ones. */
   readonly prefix: Uint8Array;
   /** The prefix without the name of the key, as in metrics. */
   readonly type: string;

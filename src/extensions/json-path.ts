@@ -59,7 +59,7 @@ class Parser {
     return this.#text.charAt(this.#at);
   }
 
-  /** What a sticky expression matches here, which is consumed. */
+  /** Consumes the match of a sticky expression at this place, and returns it. */
   #rest(expression: RegExp): string | undefined {
     expression.lastIndex = this.#at;
     const match = expression.exec(this.#text)?.[0];

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../meta/index.ts';
 const maxShared = 2_000;
 const maxSize = 300;
 
-/** What is made of equal small schemas, once: definitions have many of them, such as conditions and references. */
+/** Values that equal small schemas share: definitions have many of them, such as conditions and references. */
 export class SharedSchemas<T> {
   readonly #made = new Map<string, T>();
 
@@ -35,7 +35,10 @@ function textOf(schema: JsonObject, without: ReadonlySet<string> | undefined): s
   return roomAfter(rest, maxSize) < 0 ? undefined : JSON.stringify(rest);
 }
 
-/** What is left of the room (characters); below 0 when the value does not fit, or has a number that JSON does not tell apart. */
+/**
+ * The room that is left after a value (characters); below 0 when the value does not fit, or has a number that JSON does not
+ * tell apart.
+ */
 function roomAfter(value: Json, room: number): number {
   if (typeof value === 'string') return room - value.length;
   if (typeof value === 'bigint' || Object.is(value, -0)) return -1;

@@ -33,7 +33,7 @@ export interface Structural {
   readonly listMapKeys: readonly string[];
   readonly mapType: 'atomic' | 'granular' | undefined;
   readonly rules: readonly Rule[];
-  /** What occurs in it at any depth: a value is not looked through for what its schema does not have. */
+  /** The keywords that occur in it at any depth: values are searched only for those. */
   readonly has: Occurrences;
   /** The schema as given: value validation (`minimum`, `pattern`, `allOf`…), descriptions. */
   readonly schema: JsonObject;
@@ -117,7 +117,7 @@ interface Keywords {
   readonly listMapKeys: string;
   readonly mapType: string;
   readonly rules: string;
-  /** What occurs in a schema, for those in which something does, and for large ones. */
+  /** The keywords that occur in a schema, for schemas in which some do, and for large ones. */
   readonly occurrences: WeakMap<JsonObject, Occurrences>;
 }
 
@@ -187,7 +187,7 @@ class Walk {
 /** From this number of schemas on, what has been found is remembered where nothing occurs, too. */
 const manySchemas = 100;
 
-/** What occurs in a schema. It is remembered for each schema in which something does. */
+/** Returns the keywords that occur in a schema, and remembers them for each schema in which some do. */
 function* occurrencesIn(schema: JsonObject, keyword: Keywords, walk: Walk): Steps<Occurrences> {
   const known = keyword.occurrences.get(schema);
   if (known !== undefined) return known;

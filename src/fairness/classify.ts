@@ -3,7 +3,7 @@ import type { ResourcePlace, User } from '../meta/index.ts';
 import type { Infer } from '../schema/index.ts';
 import type { FlowSchemaSpec, PolicyRulesWithSubjects, Subject } from '../types/flowcontrol-v1.ts';
 
-/** What a request is classified by. */
+/** The attributes by which a request is classified. */
 export interface FlowAttributes {
   readonly user: User;
   /** The verb of a resource request; the lower-case HTTP method of any other. */

@@ -15,7 +15,7 @@ interface Sample {
   observe(value: number): void;
 }
 
-/** What is counted of the requests of a flow schema. */
+/** The counters of the requests of a flow schema. */
 export interface FlowSeries {
   readonly executingRequests: Count;
   readonly executingSeats: Count;

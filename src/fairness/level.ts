@@ -31,7 +31,7 @@ export class PriorityLevel {
   readonly counts: LevelCounts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
   configuration: LevelConfiguration;
   limits: Limits = { nominal: 0, lower: 0, upper: 0 };
-  /** What it asked for at the last adjustment (seats). */
+  /** The target of the last adjustment (seats). */
   target = 0;
   /** The most seats that one of its requests takes. */
   maxSeats = 1;

@@ -5,7 +5,7 @@ import { boundDispatch, estimatedSeconds, excess, Queue, type QueuedRequest, tot
 import { dealHand } from './shuffle.ts';
 import type { LevelUsage } from './usage.ts';
 
-/** What happens to the requests of a level that has no free seats. */
+/** The response to requests when a level has no free seats. */
 export type LimitResponse =
   /** They start all the same. */
   'exempt' | 'reject' | Queuing;

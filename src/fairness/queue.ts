@@ -9,7 +9,7 @@ export interface QueuedRequest {
   readonly work: Work;
   /** The seats that it takes: the most that it has at any time. */
   readonly seats: number;
-  /** What tells its flow from the others of the schema, where its level has several queues. */
+  /** The text that distinguishes its flow within the schema, where its level has several queues. */
   distinguisher: string;
   /** When it entered, and when it started (monotonic ms); undefined: it waits. */
   entered: number;

@@ -28,7 +28,7 @@ export function limitsOf(spec: PriorityLevelConfigurationSpec, total: number, su
   };
 }
 
-/** What a level asks for when seats are allocated. */
+/** The demand of a level when seats are allocated. */
 export interface Claim {
   /** How many seats it can use. */
   readonly target: number;

@@ -1,4 +1,4 @@
-/** What a priority level uses and could use over time. */
+/** The use and the demand of a priority level over time. */
 
 /** Observes a value that a state had for a duration (ns). */
 export interface TimedSample {

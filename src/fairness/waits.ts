@@ -1,7 +1,7 @@
 /** The ends of waits that last too long. */
 import type { Clock } from '../meta/index.ts';
 
-/** What waits since it has `entered` (monotonic ms), and for how long at most (ms). */
+/** An entry that has waited since `entered` (monotonic ms). */
 interface Waiting {
   readonly entered: number;
   readonly maxWaitMs: number;

@@ -31,7 +31,7 @@ export interface Source {
 /** A definition that cannot be read. Its message names the source and the field. */
 export class DefinitionError extends Error {}
 
-/** What the types of a definition are made of. */
+/** The parts of the types of a definition. */
 function readSource(source: Source) {
   const { names, definition } = readDefinition(source);
   const { group = '', names: { kind = '' } = {}, versions = [] } = definition.spec ?? {};

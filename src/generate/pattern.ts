@@ -72,7 +72,7 @@ function outside(char: string, cursor: Cursor): string {
   }
 }
 
-/** What follows a backslash. */
+/** Reads the character after a backslash. */
 function escaped(cursor: Cursor): string {
   const char = cursor.source[cursor.at++] ?? '';
   const rest = cursor.source.slice(cursor.at, cursor.at + 12);

@@ -12,7 +12,7 @@ export function writeZod({ types }: Model): string {
   return [`import { z } from 'zod';\n`, ...helpers.map(([, source]) => source), text].join('\n');
 }
 
-/** What zod measures in another way: it counts UTF-16 code units, and has no limits of members. */
+/** Checks that zod makes in another way: it counts UTF-16 code units, and has no limits of members. */
 const helperSources = {
   atMost: `/** Strings of at most the given number of characters. */
 const atMost = (count: number) => (text: string) => text.length <= count || [...text].length <= count;

@@ -18,7 +18,7 @@ import type { RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 import type { Warnings } from './warnings.ts';
 
-/** What is known of a request, from its arrival to its end. */
+/** The state of a request, from its arrival to its end. */
 export interface Exchange {
   readonly request: ApiRequest;
   /** The Audit-ID. */

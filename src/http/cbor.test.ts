@@ -5,7 +5,7 @@ import { coreV1 } from '../types/index.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 import type { Chunk } from './types.ts';
 
-// What test/reference/scenarios/cbor.mjs does not have: bytes, pages, audits, large bodies.
+// Cases that test/reference/scenarios/cbor.mjs lacks: bytes, pages, audits, large bodies.
 const names = namesFor('k8s.io');
 const cbor = 'application/cbor';
 const configMaps = '/api/v1/namespaces/default/configmaps';

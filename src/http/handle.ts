@@ -76,7 +76,7 @@ export function createHandler(options: HandlerOptions): Handler {
       await inTurnAfter(recording, () => scheduler.turns(ownerOf(user, sent)));
     }
     call?.reservation.seats?.release();
-    // What is left to be made of a response goes behind the requests that have seats.
+    // The rest of a response is built behind the requests that have seats.
     if (!isWhole) call?.turns.goBehind?.();
     stages.enter(Stage.response);
     return respond(exchange, response);

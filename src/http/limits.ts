@@ -1,4 +1,4 @@
-/** What requests may take of the server at the same time: seats of their priority level, and amounts of the limits. */
+/** The limits of requests at the same time: seats of their priority level, and amounts of bytes. */
 import { systemMasters } from '../auth/index.ts';
 import { type FlowRequest, listWork, oneSeat, type Work, writeWork } from '../fairness/index.ts';
 import type { Stages, Turns, User } from '../meta/index.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
 import { makeFixture } from './testing/fixture.ts';
 
-// What a patch is answered, whatever is wrong with it: texts and codes are those of the reference server's patch handler.
+// Responses to faulty patches: texts and codes are those of the reference server's patch handler.
 
 const fixture = await makeFixture({
   authorize: ({ user, verb }) => ({ allowed: user.name === 'jane' && ['patch', 'update'].includes(verb), reason: '' }),

@@ -60,7 +60,7 @@ beforeEach(() => {
   }
 });
 
-/** What is served, in the form of `authorizedFor`. */
+/** The served target, in the form of `authorizedFor`. */
 function placeOf({ resource: { id }, version, namespace, name, subresource }: Target): string {
   // The request info of a namespace has its name as its namespace.
   const within = id.group === '' && id.resource === 'namespaces' ? name : namespace;
@@ -157,7 +157,7 @@ describe('a path that is spelled in another way', () => {
   ])('leads to nothing: %.80s', async (url, expected) => {
     const { status, authorized, served: found } = await outcome('GET', url);
     expect(authorized).toEqual([expected]);
-    // What is looked up is what was authorized.
+    // The target is the authorized one.
     for (const place of found) expect(place).toBe(expected);
     expect([400, 404]).toContain(status);
   });

@@ -194,7 +194,7 @@ describe('splitAtRest', () => {
     [`${pod}?a=/proxy/b`, pod, '?a=/proxy/b'],
     [`${pod}/`, pod, '/'],
     [`${pod}//b%2Fc/%20?d=e`, pod, '//b%2Fc/%20?d=e'],
-    // What counts is where authorization sees a slash.
+    // The slashes that authorization sees count.
     [`${pod}%2fb/c`, pod, '%2fb/c'],
     ['/api/v1/namespaces/a%2Fpods/x/proxy/b', '/api/v1/namespaces/a%2Fpods/x/proxy', '/b'],
     ['/api/v1/nodes/n/%70roxy/b', '/api/v1/nodes/n/%70roxy', '/b'],

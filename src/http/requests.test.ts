@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
-// What the reference server tells of requests that say something without a meaning.
+// The reference server's responses to requests with meaningless options.
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
 let server: Fixture;

@@ -3,7 +3,7 @@ import { noOpinion } from '../auth/index.ts';
 import { statusError } from '../meta/index.ts';
 import { type FixtureOptions, makeFixture } from './testing/fixture.ts';
 
-/** What many requests wait for together, such as a webhook or the keys of an identity provider. */
+/** A response that many requests wait for together, such as that of a webhook or the keys of an identity provider. */
 function shared<T>() {
   let answer: (outcome: Promise<T>) => void = () => {};
   const waiting = new Promise<T>((resolve) => {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
 import { certificateRequest, makeFixture } from './testing/fixture.ts';
 
-// What the writers of each subresource come to own, and what they leave as it is: the reset fields of the reference
+// The fields that the writers of each subresource come to own, and those that they leave: the reset fields of the reference
 // server's strategies.
 
 const fixture = await makeFixture();
@@ -15,7 +15,7 @@ async function ask(method: string, url: string, body: Json, type = 'application/
   return object;
 }
 
-/** What each entry owns: `manager` or `manager/subresource`. */
+/** The fields that each entry owns: `manager` or `manager/subresource`. */
 function owners({ metadata }: JsonObject): JsonObject {
   const { managedFields = [] } = metadata as { managedFields?: JsonObject[] };
   return Object.fromEntries(
@@ -47,7 +47,7 @@ interface Case {
   readonly apiVersion: string;
   readonly plural: string;
   readonly spec: JsonObject;
-  /** What an applier of status, spec and labels owns below `/status`. */
+  /** The fields that an applier of status, spec and labels owns below `/status`. */
   readonly owns: JsonObject;
   readonly keepsLabels: boolean;
 }

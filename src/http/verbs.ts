@@ -51,7 +51,7 @@ import { pickParameters, type RequestInfo, type ResourcePath } from './request-i
 import type { ApiResponse, Chunk } from './types.ts';
 import { deletionOptions, readDeleteOptions, writeOptions } from './write-options.ts';
 
-/** What the verbs work with. */
+/** The dependencies of the verbs. */
 interface Verbs extends Serving {
   readonly negotiation: Negotiation;
   /** How bodies of delete requests, which are DeleteOptions, may be encoded. */
@@ -358,7 +358,7 @@ function encodeObject(
   const { audit, turns } = call;
   const { codec } = form;
   if (audit?.recordsResponse === true) return encodeInTurns(call, target, object, view, form);
-  // What is stored is what is sent.
+  // The stored bytes are sent as they are.
   if (view.as === 'object' && isStorageVersion(target)) return codec.encodeObject(object.bytes, turns);
   if (object.bytes.length >= largeBytes) return encodeInTurns(call, target, object, view, form);
   return codec.encodeObject(representObject(target, object, view), turns);

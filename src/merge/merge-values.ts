@@ -35,7 +35,7 @@ export function mergeValues(
   return merge(shape, object, applyConfig);
 }
 
-/** What the reference server says of a null, by what is expected; a value of any type may be null. */
+/** The reference server's errors for a null, by the expected type; a value of any type may be null. */
 const nullErrors: { readonly [expected: string]: string } = {
   list: 'expected list, got &{NULL_VALUE}',
   struct: 'expected map, got &{NULL_VALUE}',

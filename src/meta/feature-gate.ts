@@ -4,6 +4,6 @@ export interface FeatureGate {
   readonly default: boolean;
   /** Whether the gate is fixed: it may only be set to its default. */
   readonly locked: boolean;
-  /** What the gate enables. */
+  /** The effect of the gate. */
   readonly help: string;
 }

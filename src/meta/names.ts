@@ -28,7 +28,7 @@ export interface Names {
   readonly storeCheck: string;
 }
 
-/** What the product is called where people read it. */
+/** The name of the product for people. */
 export const productName = 'orch';
 
 /** The metric of enabled feature gates, for every domain. */

@@ -112,7 +112,7 @@ const distrusted: readonly (readonly [string, () => readonly Forged[]])[] = [
   ['whose intermediate certificate has an RSA key of 1,023 bits', () => below({ key: rsa(1_023) })],
   // The exponent of a key decides how long a check of its signatures takes.
   ['whose intermediate certificate has an RSA exponent above 31 bits', () => below({ key: rsa(2_048, 2 ** 32 - 5) })],
-  // What is not read as a restriction would be read as none.
+  // A restriction that is not understood must not count as none.
   [
     'for servers only, whose extensions are not in DER',
     () => [client(root, { extensions: forServersOnly, wrapExtensions: (list) => inBer(der.explicit(3, list)) })],

@@ -4,7 +4,7 @@ import { formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
 const block = '-----BEGIN A-----\nYWJj\n-----END A-----\n';
 const told = (text: string) => pemBlocks(text).map(({ type, bytes }) => `${type} ${bytes.toString()}`);
 
-// What the reference server's reader makes of each (Go's encoding/pem).
+// The results of the reference server's reader (Go's encoding/pem).
 describe('pemBlocks', () => {
   it.each([
     ['one block', block, 'A abc'],

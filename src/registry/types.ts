@@ -121,8 +121,8 @@ export interface WriteOptions {
   /** As for a read. */
   readonly turns?: Turns | undefined;
   /**
-   * What the request is about, for the check that the requester may `create` an object that an update or patch would
-   * make. Absent: it is not checked.
+   * The attributes of the request, for the check that the requester may `create` an object that an update or patch would
+   * create. Absent: it is not checked.
    */
   readonly attributes?: ResourcePlace | undefined;
 }

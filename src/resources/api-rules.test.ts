@@ -15,7 +15,7 @@ import {
   type RecordedVersions,
 } from './testing/api-rules.ts';
 
-/** What release 1.33 has. A later release adds a file of its own. */
+/** The API of release 1.33. A later release adds a file of its own. */
 const recorded = JSON.parse(readFileSync(new URL('testing/release-1.33.json', import.meta.url), 'utf8')) as {
   readonly versions: RecordedVersions;
   readonly fields: RecordedFields;

@@ -54,7 +54,7 @@ const wordsOf = (text: string): Set<string> => {
   return new Set(words.map((word) => word.toLowerCase().replace(/s$/, '')).filter((word) => !fillers.has(word)));
 };
 
-/** What a text says beyond the name of what it describes. */
+/** The words of a text beyond the name of its subject. */
 const added = (text: string, named: string) => [...wordsOf(text)].filter((word) => !wordsOf(named).has(word));
 
 const wrong = (all: typeof described, isWrong: (text: string, named: string) => boolean) =>

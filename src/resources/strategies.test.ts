@@ -17,7 +17,7 @@ import { created, replaced, testContext, warningsOf } from './testing/kind.ts';
 // How the reference server 1.33 (`pkg/registry/*/*/strategy.go`) treats each kind.
 
 const plain = { create: false, unconditional: true, counts: false, statusKeepsMetadata: false };
-/** What differs from `plain`. */
+/** The differences from `plain`. */
 const strategies: { readonly [resource: string]: Partial<typeof plain> } = {
   bindings: {},
   componentstatuses: {},

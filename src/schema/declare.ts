@@ -156,7 +156,10 @@ export interface FieldOptions {
    * The feature gate of the field: while it is off, writes drop the field unless the stored object uses the feature.
    */
   readonly gate?: FeatureName;
-  /** What is dropped with the field: `holder`, the struct that has it; `empty holder`, that struct once it is empty. */
+  /**
+   * The value that is dropped with the field: `holder`, the struct that has it; `empty holder`, that struct once it is
+   * empty.
+   */
   readonly gateDrops?: 'holder' | 'empty holder';
   /**
    * The kind also has handwritten validation for the field. Its errors are reported, and compared with those of declarative

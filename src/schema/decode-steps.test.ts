@@ -24,7 +24,7 @@ function counted<T>(steps: Steps<T>): { readonly value: T; readonly count: numbe
   }
 }
 
-/** What a decoding gives, or its message. */
+/** The result of a decoding, or its message. */
 const outcome = (run: () => unknown): unknown => {
   try {
     return run();

@@ -30,7 +30,7 @@ const decode = (schema: StructSchema, value: Json) => compile(schema, names).dec
 
 /** A struct with one field, `it`. */
 const one = (schema: Schema, options: FieldOptions = {}) => struct('test/v1.One', { it: field(1, schema, options) });
-/** What a field holds after decoding; undefined when it is not written. */
+/** The value of a field after decoding; undefined when it is not written. */
 const through = (schema: Schema, value: Json, options?: FieldOptions) =>
   decode(one(schema, options), { it: value }).value['it'];
 

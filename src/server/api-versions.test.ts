@@ -111,7 +111,7 @@ resource.k8s.io/v1alpha3: deviceclasses(DynamicResourceAllocation) devicetaintru
 storage.k8s.io/v1alpha1: volumeattributesclasses
 storagemigration.k8s.io/v1alpha1: storageversionmigrations(StorageVersionMigrator)`;
 
-/** What these versions serve in addition where they are named: the reference server has removed it. */
+/** The additional resources of these versions where they are named: the reference server has removed them. */
 const removed: { readonly [version: string]: readonly string[] } = {
   'admissionregistration.k8s.io/v1beta1': ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
   'certificates.k8s.io/v1beta1': ['certificatesigningrequests'],

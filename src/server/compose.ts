@@ -129,7 +129,7 @@ export interface ServerState {
   readonly others: () => OtherProcesses | undefined;
 }
 
-/** What the parts of a server are composed from. */
+/** The dependencies of the parts of a server. */
 interface Composition extends Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> {
   readonly settings: ServerSettings;
   readonly names: Names;

@@ -122,7 +122,7 @@ export async function openListener(
   };
 }
 
-/** What the listener of this process serves, and its limits: a share of those of the server, and that of its files. */
+/** The listener of this process and its limits: a share of those of the server, and that of its files. */
 export const processListening = async (
   settings: ServerSettings,
 ): Promise<Pick<ListenerOptions, 'http2' | 'limits' | 'maxFiles'>> => ({

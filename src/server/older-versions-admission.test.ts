@@ -92,7 +92,7 @@ const autoscaler = (name: string) => ({
   spec: { scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' }, maxReplicas: 3 },
 });
 
-/** What the webhook at a path has reviewed. */
+/** The reviews of the webhook at a path. */
 const reviewed = (path: string) =>
   calls
     .filter((call) => call.path === `/${path}`)

@@ -6,7 +6,7 @@ import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
 import { type RequestedServer, requestServer } from './testing/request-server.ts';
 
-// What clients may write into the annotations that carry what a version has no field for.
+// Annotations of clients in the place of those that carry fields which a version lacks.
 
 const older = [
   'autoscaling/v2beta1',

@@ -234,7 +234,7 @@ test('a store is replaced only when it is told so, is not in use, and the backup
   const fill = () => Promise.reject(new Error('ended'));
   await expect(replaceLmdbStore({ path: to, overwrite: true, fill })).rejects.toMatchObject({ code: 'unavailable' });
   expect(await keys()).toEqual(['old']);
-  // What a restore leaves that was killed.
+  // The remains of a restore that was killed.
   const killed = await openLmdbStore({ path: `${to}.new`, clock });
   await killed.commit([], [put('half')]);
   await killed.close();

@@ -192,7 +192,7 @@ describe('a trace collector', () => {
         outcome = error.message;
       },
     );
-    // What is sent again later reaches the deadline.
+    // The repeated export reaches the deadline.
     while (outcome === undefined) await clock.advance(100, () => new Promise((resolve) => setTimeout(resolve, 5)));
     const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
     expect(outcome).toBe(expected);

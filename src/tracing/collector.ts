@@ -92,7 +92,7 @@ const createAgent = (url: URL): PlainAgent =>
 interface PostFailure {
   readonly reason: string;
   readonly retryable: boolean;
-  /** What the collector asks for in `Retry-After` (ms); otherwise 0. */
+  /** The `Retry-After` of the collector (ms); otherwise 0. */
   readonly retryAfterMs: number;
 }
 

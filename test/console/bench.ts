@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { OrchServer } from '../../src/server/index.ts';
 import { offencesOf, openConsole, signIn } from '../support/browser.ts';
 
-/** What the scenarios of a group share: one server and one browser. */
+/** The server and the browser that the scenarios of a group share. */
 export interface ConsoleBench {
   readonly server: OrchServer;
   /** The token of an administrator. */

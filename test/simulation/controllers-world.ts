@@ -54,7 +54,7 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
     context.memory.set(name, await context.client.create(core('secrets', namespace), secret(name)));
   },
   depend: async (context) => {
-    // What a client knows of the owner is often out of date: it may be gone, and another one may have its name.
+    // The client's view of the owner is often out of date: it may be gone, and another one may have its name.
     const { client, random, memory } = context;
     const name = nameOf(context, 'owner', 2);
     if (random.chance(0.5)) memory.set(name, await client.get({ ...core('secrets', namespace), name }));

@@ -41,7 +41,7 @@ const execArgv = ['--always-sparkplug', '--max-semi-space-size=64'];
 
 const makeWorld = (seed: number) => worldOf(seed, values.world as WorldName | undefined);
 
-/** What a worker tells of a seed. */
+/** The report of a worker about a seed. */
 interface Told {
   readonly seed: number;
   readonly requests: number;

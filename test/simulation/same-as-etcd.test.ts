@@ -13,7 +13,7 @@ const configMap = (name: string, more: object = {}): ApiObject => ({
   ...more,
 });
 
-/** What clients see of the same work, whatever the store: the outcome of each step. */
+/** The clients' view of the same work, whatever the store: the outcome of each step. */
 async function outcomes(first: Client, second: Client): Promise<unknown[]> {
   const seen: unknown[] = [];
   const step = async (name: string, work: Promise<object>) => {

@@ -25,7 +25,7 @@ interface Cluster {
 
 type Scenario<T> = (cluster: Cluster) => Promise<T>;
 
-/** What a request results in: `succeeds`, the code and reason of the API, or the code of the connection. */
+/** The result of a request: `succeeds`, the code and reason of the API, or the code of the connection. */
 async function resultOf(request: Promise<unknown>): Promise<string> {
   try {
     await request;

@@ -91,7 +91,7 @@ const operations: { readonly [name: string]: SimulatedOperation } = {
     const target = targetOf(context);
     const { place, name, key } = target;
     const { client, random } = context;
-    // What a client knows is often out of date.
+    // The client's view is often out of date.
     if (knownBy(context, key) === undefined || random.chance(0.5)) {
       await remember(context, target, client.get({ ...place, name }));
     }

@@ -7,7 +7,7 @@ export const startBrowser = (executablePath: string): Promise<Browser> =>
   // A container has no user namespaces for the sandbox; the pages are the project's own.
   chromium.launch({ executablePath, args: ['--no-sandbox'] });
 
-/** What a page did that no page may do. */
+/** Acts of a page that are forbidden. */
 export interface Offences {
   /** Requests to other origins. */
   readonly requests: string[];
@@ -70,7 +70,7 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-// What runs in a page is text: the types of browsers are not those of the tests.
+// Scripts for a page are text: the types of browsers are not those of the tests.
 
 /** Moves to an address of the console, such as `#/list/v1/pods`. */
 export const goTo = (page: Page, address: string): Promise<unknown> =>

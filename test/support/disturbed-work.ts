@@ -72,7 +72,7 @@ const remove = (name: string): Step => {
   return { method: 'DELETE', path: `${path}?propagationPolicy=${owner?.policy ?? 'Background'}` };
 };
 
-/** What the user does while the controllers are disturbed. */
+/** The user's steps while the controllers are disturbed. */
 export const steps: readonly Step[] = [
   create(`${apps}/deployments`, workload('Deployment', 'web', 3)),
   create(`${apps}/replicasets`, workload('ReplicaSet', 'many', 2)),
@@ -165,7 +165,7 @@ async function owned(server: RunningServer): Promise<Answer['body'][]> {
   return [...(await itemsOf(server, `${core}/configmaps`)), ...(await itemsOf(server, things))];
 }
 
-/** What must never be seen: an object that lives is absent, or an owner went before dependents that block it. */
+/** Forbidden states: an object that lives is absent, or an owner went before dependents that block it. */
 export async function violations(server: RunningServer): Promise<string[]> {
   const configMaps = await itemsOf(server, `${core}/configmaps`);
   const before = new Set([...configMaps, ...(await itemsOf(server, things))].map(({ metadata }) => metadata.name));
@@ -179,7 +179,7 @@ export async function violations(server: RunningServer): Promise<string[]> {
   return [...absent, ...early.map(({ metadata }) => `${metadata.name} blocks an owner that is gone`)];
 }
 
-/** What is there, as far as the steps decide it. */
+/** The state, as far as the steps decide it. */
 export async function stateOf(server: RunningServer): Promise<object> {
   const [pods, sets, objects] = await Promise.all([
     itemsOf(server, `${core}/pods`),

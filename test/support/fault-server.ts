@@ -9,7 +9,7 @@ interface Ends {
   readonly over: Socket;
 }
 
-/** What a server does in place of what it should. */
+/** An act that replaces the proper one of a server. */
 type Act = (ends: Ends) => unknown;
 
 const write =
@@ -36,7 +36,7 @@ const gzipped = (bytes: Buffer, length = bytes.length) =>
   `${ok}Content-Encoding: gzip\r\nContent-Length: ${length}\r\n\r\n${bytes.toString('latin1')}`;
 const switched = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-/** What can happen at any point. */
+/** The acts that are possible at any point. */
 const anywhere: { readonly [action: string]: Act } = {
   end: ({ over }) => over.end(),
   // Without the alert by which TLS says that all has been sent.
@@ -48,7 +48,7 @@ const anywhere: { readonly [action: string]: Act } = {
   'bytes without end': forEver('x'),
 };
 
-/** What can be in the place of a response. */
+/** The acts that replace a response. */
 const responses: { readonly [action: string]: Act } = {
   'interim responses without end': forEver('HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n'),
   'headers without end': forEver(`a: ${'b'.repeat(1_000)}\r\n`),

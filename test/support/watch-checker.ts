@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiObject, type Client, type ClientWatch, StatusError, type Store } from '../../src/server/index.ts';
 
-/** What one commit did to one object; both states carry the version that they had. */
+/** The change of one object in one commit; both states carry the version that they had. */
 export interface Entry {
   readonly revision: number;
   readonly before: ApiObject | undefined;
@@ -93,7 +93,7 @@ export interface Selection {
   readonly matches: (object: ApiObject) => boolean;
 }
 
-/** What a watch of a selection says of a change. */
+/** The event of a change for a watch of a selection. */
 function eventOf({ before, after, revision }: Entry, { matches }: Selection) {
   const was = before !== undefined && matches(before);
   const is = after !== undefined && matches(after);
@@ -128,7 +128,6 @@ export class Watcher {
   readonly selection: Selection;
   /** Resolves when the watch has ended; undefined when there is none. */
   done: Promise<void> | undefined;
-  /** What was wrong. */
   failure: Error | undefined;
   readonly #client: Client;
   readonly #journal: Journal;
@@ -141,7 +140,7 @@ export class Watcher {
   #highest = 0;
   /** The next entry of the journal that has not been told. */
   #next = 0;
-  /** What is still to come of the state at the start; with a streamed one, how it is told. */
+  /** The rest of the initial state; with a streamed one, how it is told. */
   #initial: ApiObject[] = [];
   #streaming = false;
   #watch: ClientWatch<ApiObject> | undefined;

@@ -35,7 +35,7 @@ export class WorkCounter {
     }
   }
 
-  /** What has been done since it was last asked. */
+  /** The work since the last call. */
   take(): number {
     const { result } = this.#post('Profiler.takePreciseCoverage') as Coverage;
     let work = this.#looked;

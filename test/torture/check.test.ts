@@ -11,7 +11,8 @@ import type {
 } from '../../src/server/harness/checks/history.ts';
 import { check } from '../../src/server/harness/checks/index.ts';
 
-// What the checker of a trial finds. A history in which everything is right, and others that differ from it in one thing.
+// The findings of the checker of a trial: a history in which everything is right, and others that differ from it in one
+// thing.
 
 const key = 'configmaps/t0/a';
 const other = 'configmaps/t0/b';

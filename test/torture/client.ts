@@ -13,7 +13,7 @@ interface List {
 
 type Action = (client: Client) => Promise<unknown>;
 
-/** What a client does, each as often as its weight says. */
+/** The actions of a client, each with its weight. */
 const actions: readonly (readonly [weight: number, action: Action])[] = [
   [14, (client) => client.create(client.key())],
   [22, (client) => client.update(client.key())],
@@ -256,7 +256,7 @@ export class Client {
   }
 }
 
-/** What an answer to a request for one object says; undefined: it was not sent. */
+/** The outcome of a request for one object; undefined if it was not sent. */
 function outcomeOf(answer: Answer | Error): Exclude<Outcome, { type: 'list' }> | undefined {
   if (answer instanceof Error && 'code' in answer && answer.code === 'ECONNREFUSED') return undefined;
   if (answer instanceof Error) return { type: 'unknown', message: answer.message };

@@ -15,7 +15,7 @@ export interface Lane {
   readonly length: number;
 }
 
-/** What a trial is about: servers over one store, and how to disturb them. */
+/** Servers over one store, and the means to disturb them. */
 export interface Cluster {
   readonly endpoints: readonly Endpoint[];
   readonly lanes: readonly Lane[];
@@ -27,7 +27,7 @@ export interface Cluster {
   compact(revision: number): Promise<void>;
   /** Resolves when everything is in the journal that was written before the call. @throws Error when it is incomplete */
   sync(): Promise<void>;
-  /** What no server should have done so far, such as to end by itself. */
+  /** Events that no server should cause, such as its own end. */
   complaints(): readonly string[];
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from './random.ts';
 
-/** What a disk writes as a whole (bytes). */
+/** The unit that a disk writes as a whole (bytes). */
 const sectorBytes = 512;
 
 /** Until the end of a process is in the log (ms). */
@@ -168,7 +168,7 @@ export class Disk {
     };
   }
 
-  /** What has come to the log. */
+  /** The next lines of the log. */
   async #next(): Promise<string> {
     const log = await open(this.#log, 'r');
     try {

@@ -55,7 +55,7 @@ class LocalReplica {
     this.#random = random;
   }
 
-  /** What the server sees of the store. */
+  /** The server's view of the store. */
   get store(): DistantStore {
     return this.#distant as DistantStore;
   }

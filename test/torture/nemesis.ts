@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lane } from './cluster.ts';
 import { type Random, randomOf } from './random.ts';
 
-/** What happens at a time (ms since the start of the schedule), for how long (ms), and to whom. */
+/** An event at a time (ms since the start of the schedule), its duration (ms), and its target. */
 export interface Step {
   readonly at: number;
   readonly fault: string;
@@ -34,7 +34,7 @@ export function scheduleOf({ faults, rest, length }: Lane, random: Random, time:
 /** Disturbs the lanes, one independently of the other. */
 export class Nemesis {
   readonly #lanes: readonly { readonly lane: Lane; readonly steps: readonly Step[] }[];
-  /** What was done, in the order of time. */
+  /** The events, in the order of time. */
   readonly deeds: string[] = [];
 
   constructor(seed: number, lanes: readonly Lane[], time: number) {

@@ -30,7 +30,7 @@ const namespaces = ['t0', 't1'];
 const names = ['n0', 'n1', 'n2', 'n3', 'n4', 'n5'];
 const tiers = ['x', 'y', 'z'];
 
-/** What must be there before the clients start: paths with the objects that are posted to them. */
+/** Objects that exist before the clients start: paths with the objects that are posted to them. */
 export const prerequisites: readonly (readonly [path: string, object: object])[] = [
   ...namespaces.map((name) => ['/api/v1/namespaces', { metadata: { name } }] as const),
   [

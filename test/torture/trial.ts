@@ -16,7 +16,7 @@ export interface Trial {
   readonly seed: number;
   readonly history: History;
   readonly violations: readonly Violation[];
-  /** What was done to the cluster, and when. */
+  /** The disturbances of the cluster, with their times. */
   readonly deeds: readonly string[];
   /** How long the slowest replica took to be ready when all faults had been cured (ms). */
   readonly recovery: number;

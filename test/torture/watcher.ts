@@ -43,7 +43,7 @@ export class Watcher {
     this.#selection = randomSelection(this.#random);
   }
 
-  /** What it watches, and how far it has come when everything up to the revision `due` has been told. */
+  /** Its selection, and its position when everything up to the revision `due` has been told. */
   reached(due: number): Reached {
     return { watcher: this.#name, selection: this.#selection, position: this.#position ?? 0, due };
   }

@@ -4,7 +4,7 @@ import { findBundleError } from '../../pki/index.ts';
 import type { AnonymousAuthConfig, AuthenticationConfiguration, Issuer } from './configuration-kind.ts';
 import { checkMappings, checkUserRules } from './mapping-checks.ts';
 
-/** What the rules of a configuration depend on. */
+/** The context of the rules of a configuration. */
 export interface AuthenticationRules {
   readonly names: Names;
   readonly features: Pick<Features, 'AnonymousAuthConfigurableEndpoints'>;

@@ -19,7 +19,7 @@ import { type TokenRequirements, VerificationError, verifyIdToken } from './id-t
 import type { ProviderKeys } from './provider-keys.ts';
 import { refused, type UserMapping, userInSteps } from './user-mapping.ts';
 
-/** What the tokens of an identity provider must be, and who they stand for. */
+/** The requirements on the tokens of an identity provider, and the mapping to users. */
 export interface OpenIdProvider extends TokenRequirements {
   readonly issuer: string;
   readonly mapping: UserMapping;

@@ -36,7 +36,7 @@ const map = (claims: JsonObject | string, changes: Partial<UserMapping> = {}): U
   );
 const jane: JsonObject = { sub: 'jane' };
 
-// What the reference server makes of the same claims, as recorded in the scenarios of identity providers.
+// The users that the reference server derives from the same claims, recorded in the scenarios of identity providers.
 describe('an expression', () => {
   it.each<[string, JsonObject, Partial<UserMapping>, Partial<User>]>([
     ['the username', jane, { username: by("claims.sub + ':external'") }, { name: 'jane:external' }],

@@ -107,7 +107,7 @@ export function reviewBody(spec: JsonObject, version: ReviewVersion, names: Name
   );
 }
 
-/** What a webhook has decided. */
+/** The decision of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
   readonly denied: boolean;

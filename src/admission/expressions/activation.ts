@@ -24,7 +24,7 @@ import {
 } from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
 
-/** What one evaluation of an expression may cost. */
+/** The maximum cost of one evaluation of an expression. */
 export const maxCallCost = 1_000_000;
 /** The longest chain of variables that need each other: deeper ones may exhaust the stack. */
 const maxVariableDepth = 200;

@@ -54,7 +54,7 @@ export interface CompiledExpression {
 /** Why an expression cannot be evaluated. */
 export class ExpressionFault {
   readonly source: string;
-  /** What is wrong, without saying when it was found. */
+  /** The problem, without the time at which it was found. */
   readonly detail: string;
   readonly message: string;
   /** It is valid as it is written, but cannot be made into a program. */
@@ -204,7 +204,7 @@ export class ExpressionCompiler {
   }
 }
 
-/** What is wrong with the type of a result; undefined: it is one of the expected types. */
+/** The problem with the type of a result; undefined if it is one of the expected types. */
 function mismatchOf(type: CelType, returns: readonly CelType[]): string | undefined {
   const name = typeName(type);
   const expected = returns.map(typeName);

@@ -50,8 +50,8 @@ const variables = [{ name: 'device', type: deviceType }];
 const maxCost = 1_000_000;
 
 /**
- * What is wrong with a device selector, or that it may cost too much to evaluate; undefined when it is valid.
- * `compatible`: the release in which it must be valid, unless it is stored already.
+ * Returns the problem of a device selector, its possible cost included; undefined when it is valid. `compatible`: the
+ * release in which it must be valid, unless it is stored already.
  */
 export function* deviceSelectorFault(
   source: string,

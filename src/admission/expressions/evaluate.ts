@@ -5,7 +5,7 @@ import type { Awaitable } from '../types.ts';
 import { type Activation, maxCallCost } from './activation.ts';
 import { type Compilation, type CompiledExpression, ExpressionFault } from './compile.ts';
 
-/** What all expressions of a policy may cost for one parameter; audit annotations have as much again. */
+/** The maximum cost of all expressions of a policy for one parameter; audit annotations have the same again. */
 export const maxPolicyCost = 10_000_000;
 
 export const outOfBudget = 'validation failed due to running out of cost budget';

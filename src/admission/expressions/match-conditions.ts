@@ -5,7 +5,7 @@ import { Activation, type RequestValues } from './activation.ts';
 import { type Compilation, ExpressionCompiler, resultTypes } from './compile.ts';
 import { evaluate, OutOfBudget } from './evaluate.ts';
 
-/** What all match conditions of a webhook or policy may cost. */
+/** The maximum cost of all match conditions of a webhook or policy. */
 const maxConditionsCost = 2_500_000;
 
 export interface MatchCondition {

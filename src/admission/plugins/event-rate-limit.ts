@@ -68,7 +68,7 @@ function limiter(
 
 const serverKey = () => '';
 
-/** What each type of limit counts by. */
+/** The key by which each type of limit counts. */
 const keys = new Map<string, (request: AdmissionRequest) => string>([
   ['Server', serverKey],
   ['Namespace', ({ namespace }) => namespace],

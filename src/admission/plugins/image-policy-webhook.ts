@@ -20,7 +20,7 @@ import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../ty
 
 type Initializer = Pick<PluginInitializer, 'names' | 'clock' | 'configurations' | 'reviewImages'>;
 
-/** What the webhook decides. */
+/** The decision of the webhook. */
 interface Verdict {
   readonly allowed: boolean;
   readonly reason: string;
@@ -93,7 +93,7 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
   };
 }
 
-/** What is reviewed: the images, and the annotations that are meant for the webhook. */
+/** The spec of the review: the images, and the annotations for the webhook. */
 function specOf({ metadata, spec = {} }: ObjectOf<typeof Pod>, request: AdmissionRequest, domain: string): JsonObject {
   const images =
     request.subresource === ''

@@ -76,7 +76,7 @@ function handlesLimits({ resource, subresource, operation }: AdmissionPlace): bo
   return resource === 'persistentvolumeclaims' && subresource === '';
 }
 
-/** What the defaults of all limits may still add to a pod (bytes of JSON, approximate). */
+/** The remaining size of the defaults that all limits add to a pod (bytes of JSON, approximate). */
 interface Budget {
   bytes: number;
 }

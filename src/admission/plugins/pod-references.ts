@@ -46,7 +46,7 @@ const referencesConfigMap = (spec: PodSpec): boolean =>
       envFrom.some(({ configMapRef }) => configMapRef !== undefined),
   );
 
-/** What a volume references, by the name of its source. */
+/** The object that a volume references, by the name of its source. */
 const volumeReferences = {
   csi: 'csidrivers (via CSI volumes)',
   glusterfs: 'endpoints (via glusterFS volumes)',

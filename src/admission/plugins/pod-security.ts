@@ -29,7 +29,7 @@ import {
 
 type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'configurations'>;
 
-/** What the configuration says, and what its evaluation needs. */
+/** The configuration, and the context of its evaluation. */
 interface Settings extends Pick<PluginInitializer, 'names' | 'objects'> {
   readonly defaults: PodPolicy;
   readonly exempt: {

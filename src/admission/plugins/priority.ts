@@ -23,7 +23,7 @@ export const systemPriorities = [
 const systemNames: ReadonlySet<string> = new Set(systemPriorities.map(({ name }) => name));
 
 type PodObject = ObjectOf<typeof Pod>;
-/** What the priority of pods depends on. A class may be large, and one is needed for each pod. */
+/** The part of a priority class that pods depend on. A class may be large, and one is needed for each pod. */
 type PriorityClassPart = ReturnType<typeof partOf>;
 
 /**

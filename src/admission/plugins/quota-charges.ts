@@ -211,7 +211,7 @@ function* releaseEntries(states: ReadonlyMap<string, QuotaState>, entries: reado
 function* applyCharge(states: ReadonlyMap<string, QuotaState>, charge: Charge): Steps<Outcome> {
   const shares: { state: QuotaState; amounts: Quantities; used: Quantities }[] = [];
   try {
-    // What the object lacks for any quota comes before what it exceeds.
+    // Fields that the object lacks for any quota are reported before exceeded limits.
     for (const state of states.values()) {
       yield;
       const amounts = charge.usageFor(state.quota);

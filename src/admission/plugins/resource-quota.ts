@@ -117,7 +117,7 @@ function requireCoverage(
   const deltaFor = deltaOf(request, object, evaluator);
   const deltas = (matching.length === 0 ? [undefined] : matching).map(deltaFor);
   if (deltas.every((delta) => [...delta.values()].every(({ nano }) => nano === 0n))) return;
-  // What is wrong with the object in a quota that matches it comes first.
+  // Errors of the object in a quota that matches it are reported first.
   for (const quota of matching) usageInQuota(request, quota, object, evaluator, deltaFor(quota));
   if (uncovered.length > 0) throw forbidden(request, `insufficient quota to consume: ${uncovered.sort().join(',')}`);
   const scopeTexts = scopes.map(({ name, operator, values }) => `{${name} ${operator} [${values.join(' ')}]}`);

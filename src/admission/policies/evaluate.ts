@@ -69,7 +69,7 @@ export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<Polic
 const readsNamespace = (compiled: Compilation | undefined): boolean =>
   compiled !== undefined && !(compiled instanceof ExpressionFault) && compiled.slots.includes('namespaceObject');
 
-/** What a policy says of a request. */
+/** The result of a policy for a request. */
 export interface PolicyResult {
   /** Of the validations that do not hold. */
   readonly decisions: readonly Decision[];
@@ -92,7 +92,7 @@ export interface Decision {
 
 const nothing: PolicyResult = { decisions: [], annotations: [], annotationFailures: [] };
 
-/** What a policy is evaluated for. */
+/** The input of the evaluation of a policy. */
 export interface PolicyInputs {
   readonly program: PolicyProgram;
   readonly request: RequestValues;

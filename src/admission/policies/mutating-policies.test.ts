@@ -39,7 +39,7 @@ interface Seen {
   readonly checks: readonly MutationCheck[];
 }
 
-/** What becomes of a new deployment with one replica. */
+/** Admits a new deployment with one replica. */
 async function admit(
   objects: readonly StoredObject[],
   part: Partial<AdmissionRequest> = {},
@@ -216,7 +216,7 @@ describe('the second run of the mutating phase', () => {
     const policies = bound('a', [test], again);
     expect((await admit(policies, {}, { others: [later(true)] })).object['spec']).toEqual({ replicas: 6 });
     expect((await admit(policies, {}, { others: [later(false)] })).object['spec']).toEqual({ replicas: 1 });
-    // What the first run has not invoked, the second one does not either.
+    // The second run skips mutations that the first run skipped.
     const conditional = bound('a', [replicas('7')], { ...again, matchConditions });
     expect((await admit(conditional, {}, { others: [later(true)] })).object['spec']).toEqual({ replicas: 5 });
   });

@@ -41,7 +41,7 @@ type Evaluated = Extract<Application<MutatingProgram>, { readonly failure?: neve
 /** A policy with a binding and one parameter. */
 type Applied = Omit<Evaluated, 'parameters'> & { readonly params: JsonObject | undefined };
 
-/** What rejects a request: its policy, its binding and why. */
+/** The policy and the binding that reject a request, with the reason. */
 interface Failure {
   readonly policy: string;
   readonly binding: string | undefined;

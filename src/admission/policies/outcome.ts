@@ -1,4 +1,4 @@
-/** What becomes of a request by the decisions of validating policies: a rejection, warnings, audit annotations. */
+/** The outcome of the decisions of validating policies: a rejection, warnings, audit annotations. */
 import { escapeHtml, StatusError } from '../../meta/index.ts';
 import { outOfBudget } from '../expressions/evaluate.ts';
 import { forbidden } from '../request.ts';

@@ -9,7 +9,7 @@ import type {
 } from '../../types/admissionregistration-v1.ts';
 import { ExpressionCompiler, ExpressionFault } from '../expressions/compile.ts';
 
-/** What kinds there are. */
+/** Finds the types of kinds. */
 export interface TypeLookup {
   /** Undefined: the resource is not served in this version. */
   readonly kindOf: (group: string, version: string, resource: string) => GroupVersionKind | undefined;

@@ -34,7 +34,7 @@ interface Seen {
   readonly checks: readonly PolicyCheck[];
 }
 
-/** What the policies make of a request to create a config map. */
+/** Admits the creation of a config map. */
 async function admit(
   objects: readonly StoredObject[],
   part: Partial<AdmissionRequest> = {},

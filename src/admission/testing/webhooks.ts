@@ -5,7 +5,7 @@ import { mutatingWebhooks } from '../webhooks/mutating.ts';
 import { validatingWebhooks } from '../webhooks/validating.ts';
 import { fakeInitializer, stored } from './initializer.ts';
 
-/** What a webhook answers: its response without the uid, a whole review, or a failure. */
+/** The response of a webhook: a response without the uid, a whole review, or a failure. */
 export type Reply = (request: JsonObject, place: string) => JsonObject | { readonly review: Json } | Error;
 
 const rules = [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }];

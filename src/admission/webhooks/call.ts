@@ -27,7 +27,7 @@ import {
 import type { Hook } from './configurations.ts';
 import { type Answer, BadReview, denial, readAnswerInSteps, writeRequest, writeReview } from './review.ts';
 
-/** What calls of webhooks need of the server. */
+/** The parts of the server that calls of webhooks use. */
 export interface Calling
   extends Pick<PluginInitializer, 'names' | 'random' | 'clock' | 'objects' | 'authorizeAccess' | 'webhookFailed'> {
   readonly observer: PluginInitializer['webhookObserver'];

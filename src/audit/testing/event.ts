@@ -16,7 +16,7 @@ export const eventOf = (auditID: string, fields: Partial<AuditEvent> = {}): Audi
   ...fields,
 });
 
-/** What backends are given, and what they logged. */
+/** The dependencies of backends, and the messages that they logged. */
 export function backendFixture() {
   const logged: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[] = [];
   return {

@@ -8,7 +8,7 @@ const names = namesFor('k8s.io');
 const policy = (spec: object) =>
   JSON.stringify({ apiVersion: 'abac.authorization.kubernetes.io/v1beta1', kind: 'Policy', spec });
 
-/** What a user and groups may do by the lines of a policy file. */
+/** The authorizer of the lines of a policy file. */
 const authorizerOf = (...lines: readonly string[]) => abacAuthorizer(parsePolicyFile(lines.join('\n'), names));
 
 interface Asked {

@@ -3,7 +3,7 @@ import { systemAuthenticated } from '../groups.ts';
 import { isUnreadable, notText } from '../token-file.ts';
 
 /**
- * What a user, or a group, may do. An empty text matches what is empty, `*` matches everything. A policy with both a user
+ * The rights of a user or a group. An empty text matches what is empty, `*` matches everything. A policy with both a user
  * and a group is for that user as a member of that group; one with neither is for nobody.
  */
 export interface Policy {

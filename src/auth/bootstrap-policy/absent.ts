@@ -2,7 +2,7 @@ import { formatGroupResource } from '../../meta/index.ts';
 import type { PolicyRule } from '../../types/rbac-v1.ts';
 import { isBinding, type PolicyObject } from './objects.ts';
 
-/** What a component may do besides its task. */
+/** Rights of components apart from their task. */
 const ancillary = new Set(['events', 'leases', 'subjectaccessreviews', 'tokenreviews']);
 
 /**

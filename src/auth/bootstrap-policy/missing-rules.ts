@@ -2,8 +2,8 @@ import { jsonEqual } from '../../meta/index.ts';
 import type { PolicyRule } from '../../types/rbac-v1.ts';
 
 /**
- * What `wanted` allows and `held` does not, as rules of one verb, one group, one resource and one name each, or of one
- * verb and one URL.
+ * The rights in `wanted` that `held` lacks, as rules of one verb, one group, one resource and one name each, or of one verb
+ * and one URL.
  */
 export const missingRules = (held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] =>
   wanted

@@ -110,7 +110,7 @@ describe('the default policy', () => {
   });
 });
 
-/** What rules name that no resource of this server is, with the reason. */
+/** Names in rules that are no resources of this server, with the reason. */
 const elsewhere: { readonly [resource: string]: string } = {
   'certificates.{domain}/certificatesigningrequests/nodeclient': 'asked for by the controller that approves requests',
   'certificates.{domain}/certificatesigningrequests/selfnodeclient':

@@ -4,7 +4,7 @@ import { missingRules } from './missing-rules.ts';
 import { type BindingObject, isBinding, type PolicyObject, type RoleObject } from './objects.ts';
 import { autoUpdate } from './policy.ts';
 
-/** What a default object needs so that it allows at least what it should. */
+/** A step after which a default object allows at least what it should. */
 export type PolicyStep =
   | { readonly verb: 'create'; readonly object: PolicyObject }
   /** Has the resourceVersion of the stored object. */
@@ -13,8 +13,8 @@ export type PolicyStep =
   | { readonly verb: 'delete'; readonly object: PolicyObject };
 
 /**
- * What is missing in the stored objects. Additions of users stay, and so does what they set in labels and annotations;
- * objects whose autoupdate annotation is `false` are left alone.
+ * The steps that complete the stored objects. Additions of users stay, and so do their labels and annotations; objects whose
+ * autoupdate annotation is `false` are left alone.
  */
 export function reconcilePolicy(
   policy: readonly PolicyObject[],
@@ -91,7 +91,7 @@ const sameSubject = (a: Subject, b: Subject) =>
   (a.namespace ?? '') === (b.namespace ?? '');
 
 /**
- * What a missing object takes over from an older one, so that changes by users are not lost when a default object is
+ * The part of an older object that a missing one takes over, so that changes by users are not lost when a default object is
  * split: the rules of a user-facing role that is not yet aggregated, and the subjects of the discovery binding.
  */
 function seedOf(desiredObject: PolicyObject, byKey: ReadonlyMap<string, PolicyObject>): PolicyObject | undefined {

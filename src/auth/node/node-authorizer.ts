@@ -43,12 +43,12 @@ export function nodeAuthorizer({ graph, names, features }: NodeAuthorizerOptions
     return rulesAllow(common, action) ? allowed : noOpinion;
   };
   return Object.assign(authorize, {
-    // What a node may do depends on its pods, so that its rules cannot be listed.
+    // The rights of a node depend on its pods, so its rules cannot be listed.
     rulesFor: (user: User) => (nodeOf(user) === undefined ? noRules : unlistedRules),
   });
 }
 
-/** What every node may do, whichever it is: what the role of nodes says, and all reads of endpoints. */
+/** The rights of every node: those of the role of nodes, and all reads of endpoints. */
 function commonRules(names: Names, features: Features) {
   const role = bootstrapPolicy(names, features).find(({ metadata }) => metadata.name === 'system:node');
   const endpoints = { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'list', 'watch'] };
@@ -178,7 +178,7 @@ const sliceRule =
     );
   };
 
-/** What a node writes of itself and of its pods is limited by NodeRestriction. */
+/** NodeRestriction limits the writes of a node to itself and its pods. */
 const nodeRule: Rule = (node, { verb }, { subresource, name }) => {
   if (subresource === 'status') return ['update', 'patch'].includes(verb) ? allowed : noOpinion;
   if (subresource !== '') return noOpinion;

@@ -98,7 +98,7 @@ function apply(graph: NodeGraph, one: Change): void {
   else graph.setVolume(one.volume, one.claim, one.secrets);
 }
 
-/** What each node reaches, by a search of the objects: a definition that the graph must agree with. */
+/** The objects that each node reaches, by a search: a definition that the graph must agree with. */
 function searched(objects: readonly Change[], node: string): Set<string> {
   const pods = objects.flatMap((one) => ('pod' in one && one.node === node ? [one] : []));
   const found = new Set(

@@ -4,7 +4,7 @@ import type { Reference, ReferencedResource } from './node-graph.ts';
 
 type Names = readonly (string | undefined)[];
 
-/** What a pod refers to, so that its node may use it. Mirror pods refer to nothing. */
+/** The objects that a pod references, which its node may read. Mirror pods reference nothing. */
 export function podReferences(
   { metadata, spec = {}, status }: Pick<Pod, 'metadata' | 'spec' | 'status'>,
   mirrorAnnotation: string,

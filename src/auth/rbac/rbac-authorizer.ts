@@ -65,7 +65,7 @@ export function rbacAuthorizer(index: RbacIndex, names: Names, log: DecisionLog 
   });
 }
 
-/** What no rule authorizes, in the words of the reference server. */
+/** The denial of a request that no rule allows, in the words of the reference server. */
 function denialOf({ user, verb, resource, path }: Attributes): string {
   const text = (value: string) => quote(shorten(value));
   const { namespace = '' } = resource ?? {};

@@ -9,7 +9,7 @@ export interface Rule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** What a request asks of the rules, or one combination of what a rule grants. */
+/** An action that a request needs, or one combination that a rule grants. */
 export interface Action {
   readonly verb: string;
   /** Undefined for an action on a resource. */

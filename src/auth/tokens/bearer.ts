@@ -43,8 +43,8 @@ function refuse(error: unknown): never {
 }
 
 /**
- * What the first authenticator makes of the token that recognises it, with the group `system:authenticated`. Undefined
- * when none has an opinion. @throws StatusError 401 with the messages of all that refuse it
+ * Returns the answer of the first authenticator that recognises the token, with the group `system:authenticated`; undefined
+ * when none does. @throws StatusError 401 with the messages of all that reject it
  */
 export function unionTokenAuthenticator(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return async (token, audiences, owner) => {

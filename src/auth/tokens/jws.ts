@@ -9,7 +9,7 @@ export interface ParsedToken {
   /** Empty: the header names no key. */
   readonly keyId: string;
   readonly claims: JsonObject;
-  /** What is signed. */
+  /** The signed part. */
   readonly input: string;
   readonly signature: Buffer;
 }

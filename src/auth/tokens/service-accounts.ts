@@ -203,7 +203,7 @@ const validateLegacy: Validate = async (parsed, { subject }, token, options) => 
   return { user: userOf(names, namespace, { name, uid }, { id: '' }), ...found };
 };
 
-/** What comes with a token that the secret holds; records in a label on which day it was used. */
+/** The result for a token that the secret holds. Records the day of use in a label. */
 async function checkSecret(
   { names, clock, objects, counts }: ServiceAccountOptions,
   token: string,

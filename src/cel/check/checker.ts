@@ -259,7 +259,7 @@ export class Checker {
     return unwrapped;
   }
 
-  /** What elements of both types have in common: literals of several types are dyn, until they are validated. */
+  /** The type that elements of both types share: literals of several types are dyn, until they are validated. */
   #join(before: CelType | undefined, type: CelType): CelType {
     if (before === undefined) return type;
     return this.unifier.assignable(before, type) ? this.unifier.mostGeneral(before, type) : dynType;

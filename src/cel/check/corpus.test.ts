@@ -39,9 +39,11 @@ interface Case {
   readonly error?: string;
 }
 
-/** What is not here: messages, types of libraries with parameters, variables whose types are free. */
+/** Cases that are skipped: messages, types of libraries with parameters, variables with free types. */
 const absent = /google\.|TestAllTypes|messageType|wellKnown|"name":"set"|"a","ident":\{"type":\{"typeParam"/;
-/** What differs by configuration: optional syntax, literals of several types, comparison of numbers of several types. */
+/**
+ * Cases that depend on configuration: optional syntax, literals of several types, comparison of numbers of several types.
+ */
 const configured = /unsupported syntax|\[1, (?:\\"A|2u)|2u:3|\[2, 3, \{|\[c,type|1u?\.?0? (?:<=?|>=?) 1\.0 &&/;
 /** The variables that all cases may use. */
 const shared: readonly Declaration[] = [

@@ -35,7 +35,7 @@ export class MapListValue extends ListValue {
   }
 }
 
-/** What `left + right` is, for lists. @throws CelError for elements of a set that are not scalars */
+/** The result of `left + right` for lists. @throws CelError for elements of a set that are not scalars */
 export function* concatenate(left: ListValue, right: ListValue): Steps<ListValue> {
   if (left instanceof SetListValue) return new SetListValue(yield* merge(left, right, scalarKey, false));
   if (left instanceof MapListValue) {
@@ -48,7 +48,7 @@ export function* concatenate(left: ListValue, right: ListValue): Steps<ListValue
   return new ListValue([...elementsOf(left), ...elementsOf(right)]);
 }
 
-/** What `left + right` costs, for lists: those that are merged are read. */
+/** The cost of `left + right` for lists: merged lists are read. */
 export function concatenationCost(left: ListValue, right: ListValue): number {
   return keyOfElements(left) === undefined ? 1 : Math.max(1, Math.ceil((left.size + right.size) * 0.1));
 }

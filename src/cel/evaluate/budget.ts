@@ -7,7 +7,7 @@ export const LIST_COST = 10;
 export const MAP_COST = 30;
 export const OBJECT_COST = 40;
 
-/** What evaluations may still cost, in cost units. Those that belong together share one. */
+/** The remaining cost of evaluations, in cost units. Evaluations that belong together share one budget. */
 export class Budget {
   /** Less than 0 when it is exceeded. */
   remaining: number;
@@ -40,7 +40,7 @@ export interface Frame {
   /** The variables of comprehensions by slot; undefined before initialization. */
   readonly locals: (Outcome | undefined)[];
   remaining: number;
-  /** What remains when the step that runs should end. */
+  /** The remainder at which the current step ends. */
   pauseAt: number;
   /** The work of functions beyond their cost. */
   worked: number;

@@ -251,7 +251,7 @@ interface Collection {
   readonly value: () => Value;
 }
 
-/** What `accumulator + [element]` does: the list of one element and the operator have a cost. */
+/** Computes `accumulator + [element]`: the list of one element and the operator have a cost. */
 class ListCollection implements Collection {
   readonly #elements: Value[] = [];
 
@@ -277,7 +277,7 @@ class ListCollection implements Collection {
   }
 }
 
-/** What `cel.@mapInsert(accumulator, …)` does. */
+/** Computes `cel.@mapInsert(accumulator, …)`. */
 class MapCollection implements Collection {
   readonly #entries = new EntriesValue([]);
 

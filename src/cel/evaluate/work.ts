@@ -1,5 +1,5 @@
 /**
- * What functions do beyond what they cost, such as the comparison of two large objects, in visited values. It is counted
+ * The work of functions beyond their cost, such as the comparison of two large objects, in visited values. It is counted
  * here because functions know nothing of the evaluation that calls them; an evaluation takes it over at the end of each of
  * its steps.
  */

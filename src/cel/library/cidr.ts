@@ -75,7 +75,7 @@ function mask(value: Value): CidrValue {
 
 const format = ({ prefix }: CidrValue): string => `${formatIp(prefix.address)}/${prefix.bits}`;
 
-/** What comparing the bytes of a prefix costs, `times` once through them. */
+/** The cost of comparing the bytes of a prefix `times` times. */
 const comparing = (value: Value, times: number): number =>
   Math.ceil(Math.ceil(own(value).prefix.bits / 8) * times * stringFactor);
 

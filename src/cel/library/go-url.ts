@@ -8,7 +8,7 @@ import { quote } from '../../meta/index.ts';
 export interface ParsedUrl {
   /** In lower case; empty: the URL is a path. */
   readonly scheme: string;
-  /** What follows a scheme without `/`, as in `mailto:a@b`. */
+  /** The text after a scheme without `/`, as in `mailto:a@b`. */
   readonly opaque: string;
   /** Undefined: none; decoded. */
   readonly user: { readonly name: string; readonly password: string | undefined } | undefined;

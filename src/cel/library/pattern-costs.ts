@@ -1,4 +1,4 @@
-/** What matching with regular expressions costs. */
+/** The costs of matching with regular expressions. */
 
 import type { Steps } from '../../meta/index.ts';
 import { fixed, multiply, scale, sum } from '../cost/range.ts';

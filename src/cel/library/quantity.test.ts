@@ -42,7 +42,7 @@ describe('quantity', () => {
     ['9223372036854775807', undefined],
     ['999999999999999999', 999_999_999_999_999_999n],
     ['9999999999999999999999999999999999999G', undefined],
-    // What is written with a fraction is not an integer, even where the fraction vanishes.
+    // A number with a fraction is not an integer, even where the fraction vanishes.
     ['1.0', undefined],
     ['1000m', undefined],
     ['1.5Ki', undefined],

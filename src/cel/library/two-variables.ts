@@ -11,7 +11,7 @@ export const twoVariablesLibrary: Library = {
   name: 'two-variables',
   syntax: { twoVariableMacros: true },
   functions: {
-    /** What `transformMap` and `transformMapEntry` expand to; loops over it build one map. */
+    /** The expansion of `transformMap` and `transformMapEntry`; loops over it build one map. */
     'cel.@mapInsert': [
       {
         id: '@mapInsert_map_key_value',

@@ -48,7 +48,7 @@ export class Recovery {
   readonly #tokens: Tokens;
   readonly #kinds: readonly number[];
   #next = 0;
-  /** What follows each open rule. */
+  /** The tokens that may follow each open rule. */
   readonly #follows: number[] = [];
   /** Nothing is reported until a token matches again. */
   #recovering = false;

@@ -79,7 +79,7 @@ interface Original {
   readonly typedResult?: { readonly result?: WireValue; readonly deducedType: WireType };
 }
 
-/** What a case mentions that concerns messages of protobuf: their types, except timestamps and durations, or enums. */
+/** Mentions of protobuf messages: their types, except timestamps and durations, or enums. */
 const mentionsMessages =
   /google\.protobuf(?!\.(?:Timestamp|Duration)\b)|cel\.expr\.conformance|TestAllTypes|(?:Timestamp|Duration)\{|enumValue/;
 

@@ -21,7 +21,7 @@ export function evaluate(source: string, variables: Variables = {}, limit = 1_00
   return measured(source, variables, limit).value;
 }
 
-/** What an evaluation costs. */
+/** The cost of an evaluation. */
 export function costOf(source: string, variables: Variables = {}): number {
   return measured(source, variables, 1_000_000).cost;
 }

@@ -15,7 +15,7 @@ const settings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 /** Processes that elect a leader over one server, on a virtual clock. */
 class World {
   readonly clock = new VirtualClock();
-  /** What happened, in order. */
+  /** The events, in order. */
   readonly messages: string[] = [];
   readonly logged: string[] = [];
   readonly elections: LeaderElection[] = [];

@@ -114,7 +114,7 @@ class World {
   /** Own writes whose responses are there, and the uids of own deletions. */
   readonly #written: ApiObject[] = [];
   readonly #removed = new Set<string>();
-  /** What handlers have been told last, by uid; undefined after the deletion. */
+  /** The objects last reported to handlers, by uid; undefined after the deletion. */
   readonly #reported = new Map<string, ApiObject | undefined>();
 
   constructor() {

@@ -21,7 +21,7 @@ const expired = () => new StatusError(410, 'Expired', 'too old');
 class World {
   readonly clock = new VirtualClock();
   readonly logged: string[] = [];
-  /** What was asked: continue tokens of lists, resourceVersions of watches. */
+  /** The requests: continue tokens of lists, resourceVersions of watches. */
   readonly requests: string[] = [];
   readonly messages: string[] = [];
   readonly #lists: ((page: { items: ApiObject[]; metadata: object } | Error) => void)[] = [];

@@ -3,7 +3,7 @@ import { changesOf, type FieldChange } from './changes.ts';
 import type { Version, Versions } from './versions.ts';
 import { writerOf } from './writers.ts';
 
-/** What a version of an object did. */
+/** One version of an object and its change. */
 export interface VersionEntry {
   readonly version: number;
   readonly object: JsonObject;

@@ -139,7 +139,7 @@ export function createKindClient<T extends TypedObject>(
   };
 }
 
-/** What all verbs of a kind share. */
+/** The settings that all verbs of a kind share. */
 class Access {
   readonly client: PlaceClient;
   readonly kind: TypedKind<TypedObject>;

@@ -1,4 +1,4 @@
-/** What a kubeconfig says about the way to a server: its address, its authority, and the credentials of a user. */
+/** The connection that a kubeconfig describes: the address of a server, its authority, and the credentials of a user. */
 import { readFile } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 import type { Credential, Credentials } from '../transport/credentials.ts';

@@ -15,7 +15,7 @@ export interface ExecPlugin {
   readonly env: { readonly [name: string]: string };
   readonly installHint: string | undefined;
   readonly interactiveMode: InteractiveMode;
-  /** What the plugin learns about the cluster, where `provideClusterInfo` is set. */
+  /** The description of the cluster for the plugin, where `provideClusterInfo` is set. */
   readonly cluster: JsonObject | undefined;
   readonly target: ExecTarget;
 }

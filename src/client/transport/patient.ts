@@ -1,4 +1,4 @@
-/** What programs for people add to a transport: patience with a busy server, and warnings of responses. */
+/** Additions to a transport for interactive programs: patience with a busy server, and warnings of responses. */
 import { setTimeout as timeout } from 'node:timers/promises';
 import { warningsOf } from './response.ts';
 import type { ClientResponse, Signal, Transport } from './transport.ts';

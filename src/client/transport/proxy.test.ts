@@ -51,7 +51,7 @@ function join(a: Socket, b: Socket): void {
 
 interface Proxy {
   readonly port: number;
-  /** What clients asked for: the target, and the credentials. */
+  /** The requests of clients: the target, and the credentials. */
   readonly seen: { readonly target: string; readonly credentials: string }[];
 }
 

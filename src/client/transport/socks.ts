@@ -9,7 +9,7 @@ const connectCommand = 1;
 const domainType = 3;
 const succeeded = 0;
 
-/** What the replies mean (RFC 1928, 6). */
+/** The meanings of the replies (RFC 1928, 6). */
 const failures: { readonly [code: number]: string } = {
   1: 'general failure',
   2: 'not allowed',

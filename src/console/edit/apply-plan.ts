@@ -1,4 +1,4 @@
-/** What a change of an object sends to the server: only what changed, so that its other fields keep their owners. */
+/** Plans the requests of a change: only changed fields, so that other fields keep their owners. */
 import { at, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
 import type { FieldOwner, FieldOwners } from '../object/field-owners.ts';
 import { type FieldPath, pathKey } from '../object/paths.ts';

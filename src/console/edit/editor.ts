@@ -19,11 +19,11 @@ import { tags } from '@lezer/highlight';
 import { type FieldPath, pathsOfLines } from '../object/paths.ts';
 import type { YamlProblem } from './validation.ts';
 
-/** What the editor shows of the fields of its text. */
+/** The descriptions and owners of the fields of the text in the editor. */
 export interface FieldGuide {
   /** The owners of the field of a line. */
   readonly ownersOf: (path: FieldPath) => readonly string[];
-  /** What a field means. */
+  /** The description of a field. */
   readonly describe: (path: FieldPath) => string | undefined;
   /** The fields that an object may have. */
   readonly membersOf: (path: FieldPath) => readonly FieldHint[];
@@ -48,7 +48,7 @@ export interface EditorOptions {
   readonly onChange?: (text: string) => void;
   /** The cursor has moved to the line of a field. */
   readonly onField?: (path: FieldPath) => void;
-  /** What is wrong with a text. */
+  /** Returns the problems of a text. */
   readonly check?: (text: string) => readonly YamlProblem[];
 }
 

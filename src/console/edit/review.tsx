@@ -1,4 +1,4 @@
-/** What would come of a change: the diff and the warnings of a dry run, or who owns the fields in its way. */
+/** The preview of a change: the diff and the warnings of a dry run, or the owners of conflicting fields. */
 import { useEffect, useState } from 'preact/hooks';
 import type { JsonObject } from '../../meta/index.ts';
 import { pathText } from '../object/paths.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with a YAML text while the user types: its syntax, and what the schema says. The review has the last word. */
+/** Validates a YAML text while the user types: its syntax, and its schema. The review has the last word. */
 import { isMap, isScalar, isSeq, type ParsedNode, parseDocument, type YAMLMap } from 'yaml';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import { isTextOrNumber } from '../form/controls.ts';
@@ -44,7 +44,7 @@ export function yamlProblems(text: string, schema: KindSchema | undefined): Yaml
 interface Position {
   readonly schema: KindSchema;
   readonly path: FieldPath;
-  /** What is marked when the value lacks something: its key, or itself. */
+  /** The node to mark when the value lacks something: its key, or itself. */
   readonly place: ParsedNode;
 }
 

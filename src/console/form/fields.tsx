@@ -17,7 +17,7 @@ import { t } from '../texts.ts';
 import { type Control, controlOf, maxMembers } from './controls.ts';
 import { Choice, hintOf, type InputProps, Mixed, NumberInput, Switch, Text, Yaml } from './inputs.tsx';
 
-/** What the fields of a form share. */
+/** The settings that the fields of a form share. */
 export interface Form {
   readonly schema: KindSchema;
   readonly disabled: boolean;

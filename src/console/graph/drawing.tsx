@@ -64,7 +64,7 @@ function Node({ node, readiness }: { readonly node: GraphNode; readonly readines
 const pixels = (lengths: { readonly [property: string]: number }): { [property: string]: string } =>
   Object.fromEntries(Object.entries(lengths).map(([property, length]) => [property, `${length}px`]));
 
-/** What a readiness means for the colour of a box. */
+/** The state that the colour of a box shows. */
 function stateOf(readiness: string): 'good' | 'bad' | 'unknown' {
   const [ready, all] = /^(\d+)\/(\d+)$/.exec(readiness)?.slice(1) ?? [];
   if (ready !== undefined) return ready === all ? 'good' : 'bad';

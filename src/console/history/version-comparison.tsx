@@ -1,4 +1,4 @@
-/** What differs between two versions of an object: their fields as a table, and their YAML. */
+/** The differences between two versions of an object: their fields as a table, and their YAML. */
 import { changesOf, type VersionEntry } from '../../client/index.ts';
 import type { Json, JsonObject } from '../../meta/index.ts';
 import { Comparison } from '../edit/comparison.tsx';

@@ -83,7 +83,7 @@ type Buckets = ReadonlyMap<string, number>;
 /** The number of requests that took more than a second. */
 const slowIn = (buckets: Buckets): number => (buckets.get('+Inf') ?? 0) - (buckets.get('1') ?? 0);
 
-/** What the durations of the requests of each verb, except endless ones, say at two scrapes. Undefined: nothing. */
+/** A value computed from the durations of requests at two scrapes, by verb, without endless requests. Undefined: none. */
 function byVerb(now: Scrape, before: Scrape, value: (earlier: Buckets, later: Buckets) => number | undefined): Values {
   const verbs = new Set(now.samples.map(({ labels }) => labels.get('verb') ?? ''));
   const buckets = ({ samples }: Scrape, verb: string) =>

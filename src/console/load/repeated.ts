@@ -1,4 +1,4 @@
-/** What a view reads again and again. */
+/** Reads a value again and again for a view. */
 import { useEffect, useState } from 'preact/hooks';
 import { currentSession } from '../state/session.ts';
 

@@ -1,4 +1,4 @@
-/** What the user may do with an object. */
+/** The actions on an object that the user has the right to. */
 import { useState } from 'preact/hooks';
 import type { ApiObject } from '../../meta/index.ts';
 import { actionOn, useAllowed } from '../state/access.ts';

@@ -1,4 +1,4 @@
-/** What the field under the cursor means and who owns it, for those who do not see or hover over the editor. */
+/** The description and the owners of the field under the cursor, for those who do not see or hover over the editor. */
 import { Panel } from '../parts/panel.tsx';
 import { t } from '../texts.ts';
 import type { FieldOwners } from './field-owners.ts';

@@ -1,4 +1,4 @@
-/** What the page tells about the fields of an object: its schema and the owners of its fields. */
+/** The guide to the fields of an object: its schema and the owners of its fields. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../meta/index.ts';
 import type { FieldGuide } from '../edit/editor.ts';

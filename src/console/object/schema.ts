@@ -106,7 +106,7 @@ export function typeText({ type, items, additionalProperties, format }: Schema):
   return [type, format].filter((text) => typeof text === 'string').join(', ') || 'object';
 }
 
-/** What a field means; empty: the schema does not say. */
+/** The description of a field; empty if the schema has none. */
 export const descriptionOf = ({ description }: Schema): string => (typeof description === 'string' ? description : '');
 
 /** The first sentence of a description, or its first line where that is shorter. */

@@ -5,7 +5,7 @@ import { type TextKey, t } from '../texts.ts';
 
 export type ObjectRoute = Extract<Route, { view: 'object' }>;
 
-/** What the user may do with the containers of an object. */
+/** The user's rights to the containers of an object. */
 export interface ContainerRights {
   readonly readLogs: boolean;
   readonly runCommands: boolean;

@@ -3,7 +3,7 @@ import { isJsonObject, readJsonText } from '../../meta/index.ts';
 import type { Issuer } from '../state/settings.ts';
 import { t } from '../texts.ts';
 
-/** What the sign-in uses of the browser. */
+/** The functions of the browser that the sign-in uses. */
 export interface SignInBrowser {
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
   /** Storage of the tab. */

@@ -7,13 +7,13 @@ import { IssuerRefusal, readIssuerDocument, refusalText, type SignInBrowser } fr
 import { signOutAddress } from './sign-out.ts';
 import { requestTokens, sessionTokens, type TokenSource } from './tokens.ts';
 
-/** What the page remembers while the user is at the issuer. */
+/** The state that the page stores while the user is at the issuer. */
 interface PendingSignIn {
   readonly issuer: string;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** What the page showed: the fragment of its address. */
+  /** The view of the page: the fragment of its address. */
   readonly address: string;
 }
 
@@ -22,7 +22,7 @@ export interface CompletedSignIn {
   readonly token: TokenSource;
   /** Where the browser has to move to end the session at the issuer as well; undefined: nowhere. */
   readonly signOutAddress: () => string | undefined;
-  /** What the page showed before: the fragment of its address. */
+  /** The previous view of the page: the fragment of its address. */
   readonly address: string;
 }
 

@@ -68,7 +68,7 @@ function Group({ group, members, onChoose }: GroupProps) {
   );
 }
 
-/** What the user may list in the chosen namespace; undefined until it is known. */
+/** The kinds that the user may list in the chosen namespace; undefined until it is known. */
 function useMayList(session: Session): MayList | undefined {
   const [mayList, setMayList] = useState<MayList>();
   const inNamespace = namespace.value;

@@ -1,4 +1,4 @@
-/** What the user may do, asked of the server: nothing is offered that it would refuse. */
+/** The rights of the user, as the server reports them: nothing is offered that it would refuse. */
 import { useEffect, useState } from 'preact/hooks';
 import type { TypedObject } from '../../client/index.ts';
 import { type ApiObject, isStatus } from '../../meta/index.ts';
@@ -115,7 +115,10 @@ interface RulesStatus {
 /** Tells whether a user may list the objects of a resource. */
 export type MayList = (kind: { readonly group: string; readonly resource: string }) => boolean;
 
-/** What the user may list in a namespace, by the rules that the server reports. Where they are incomplete, everything. */
+/**
+ * The kinds that the user may list in a namespace, by the rules that the server reports. Where they are incomplete, all
+ * kinds.
+ */
 export async function readRules(session: Session, namespace: string): Promise<MayList> {
   const spec = { namespace: namespace === '' ? 'default' : namespace };
   const { status } = await post<RulesStatus>(session, 'SelfSubjectRulesReview', spec);

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 
 export type LiveStatus = 'loading' | 'live' | 'reconnecting';
 
-/** What is read of each object. */
+/** The representation in which objects are read. */
 export type Representation = 'whole' | 'metadata' | 'table';
 
 export interface LiveOptions<T extends TypedObject> {

@@ -1,4 +1,4 @@
-/** What the page shows, in the fragment of its address: `#/list/apps%2Fv1/deployments?namespace=demo`. */
+/** The view of the page, in the fragment of its address: `#/list/apps%2Fv1/deployments?namespace=demo`. */
 import { signal } from '@preact/signals';
 
 /** A kind as an address names it. */

@@ -1,4 +1,4 @@
-/** What the server tells the page before anybody signs in. */
+/** The settings that the server gives the page before anybody signs in. */
 
 /** An OpenID Connect provider with which users may sign in. */
 export interface Issuer {

@@ -11,7 +11,7 @@ import { followTable, type LiveTable } from './live-table.ts';
 import { ObjectTable } from './object-table.tsx';
 import { type Order, shownRows } from './rows.ts';
 
-/** What the user types to select rows. */
+/** The user's input that selects rows. */
 interface Filters {
   readonly text: string;
   readonly labels: string;

@@ -8,7 +8,7 @@ import { ContainerChoice, containersOf } from '../workloads/container-choice.tsx
 import { runOnScreen } from './run-on-screen.ts';
 import { openScreen } from './screen.ts';
 
-/** What runs where. */
+/** The command and its container. */
 interface TerminalCommand {
   readonly container: string;
   /** The program and its arguments, with spaces in between. */
@@ -23,7 +23,7 @@ type RunState =
 export function TerminalTab({ pod }: { readonly pod: ApiObject & JsonObject }) {
   const containers = containersOf(pod);
   const [choice, setChoice] = useState<TerminalCommand>({ container: containers[0] ?? '', command: '/bin/sh' });
-  /** What was started last; another object for each start. */
+  /** The command that was started last; another object for each start. */
   const [started, setStarted] = useState<TerminalCommand>();
   const place = useRef<HTMLDivElement>(null);
   const state = useRun(pod, started, place);

@@ -2,7 +2,7 @@ import type { Spec } from './model.ts';
 
 type Rules = NonNullable<NonNullable<Spec['behavior']>['scaleUp']>;
 
-/** What an autoscaler recommended and did, kept while it matters. */
+/** Recommendations and changes of an autoscaler, kept while they matter. */
 export interface Memory {
   /** Recommendations, before they were limited. */
   recommended: readonly { readonly replicas: number; readonly time: number }[];

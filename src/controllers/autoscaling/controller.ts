@@ -14,13 +14,13 @@ import { findScale, writeScale } from './target.ts';
 /** How far usage may be from its target without a change of replicas, unless the autoscaler says it. */
 const defaultTolerance = 0.1;
 
-/** What the controller remembers of an autoscaler. */
+/** The state that the controller keeps of an autoscaler. */
 interface Remembered extends Memory {
   /** Of the pods of its target, when that was last known. */
   selector?: LabelSelector;
 }
 
-/** What one reconcile of an autoscaler works with. */
+/** The state of one reconcile of an autoscaler. */
 interface Pass {
   readonly context: ControllerContext;
   readonly autoscaler: Autoscaler;

@@ -7,7 +7,7 @@ import type { MetricSpec, MetricStatus } from './model.ts';
 import { type Basis, byAverage, byShare, byUtilization, byValue } from './replicas.ts';
 import { externalValues, type Metrics, milliOf, objectValue, podSamples, resourceSamples } from './samples.ts';
 
-/** What a metric asks for. */
+/** The result of a metric. */
 export interface Measured {
   readonly replicas: number;
   /** As conditions and events name the metric. */

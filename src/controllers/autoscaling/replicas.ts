@@ -9,7 +9,7 @@ export interface Tolerance {
   readonly down: number;
 }
 
-/** What replicas are calculated from. */
+/** The inputs of the calculation of replicas. */
 export interface Basis {
   /** That the scale asks for. */
   readonly replicas: number;
@@ -141,7 +141,7 @@ export function byUtilization(
   return { replicas, ...measure(groups.samples) };
 }
 
-/** What the containers of the pod, or one of them, request (thousandths). @throws Error when one does not say */
+/** The requests of the containers of the pod, or of one of them (thousandths). @throws Error when one has no request */
 function requestOf({ metadata, spec }: Pod, resource: string, container: string | undefined): number {
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   const counted = [...(spec?.containers ?? []), ...sidecars].filter(

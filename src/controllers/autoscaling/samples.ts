@@ -12,7 +12,7 @@ import {
 import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
 import { messageOf } from '../shared/pod-control.ts';
 
-/** What a metrics API says of a pod. */
+/** The values of a pod in a metrics API. */
 export interface Sample {
   /** In thousandths. */
   readonly value: number;
@@ -130,7 +130,7 @@ export async function objectValue(
   return milliOf(item.value ?? 0);
 }
 
-/** What is said of a kind that is not served. */
+/** The message for a kind that is not served. */
 export const noMatches = (apiVersion: string, kind: string): string =>
   `no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(groupOf(apiVersion))}`;
 
@@ -176,7 +176,7 @@ async function values(
   return items ?? [];
 }
 
-/** What is said of responses that do not come from an API. */
+/** The messages for responses that do not come from an API. */
 const generic: { readonly [code: number]: string } = {
   404: 'the server could not find the requested resource',
   503: 'the server is currently unable to handle the request',

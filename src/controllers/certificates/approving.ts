@@ -5,7 +5,7 @@ import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { hasCondition, isIssued, requestedCertificate, type SigningRequest } from './requests.ts';
 
-/** What may be approved: for a node's own certificate it is enough that the node may ask for that. */
+/** Requests that may be approved: for a node's own certificate, the node's right to ask for it is enough. */
 const permissions = [
   {
     subresource: 'selfnodeclient',

@@ -1,4 +1,4 @@
-/** What the controllers of certificate signing requests have in common. */
+/** The parts that the controllers of certificate signing requests share. */
 import { statusError } from '../../meta/index.ts';
 import { type RequestedCertificate, readCertificateRequest } from '../../pki/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';

@@ -1,4 +1,4 @@
-/** What the containers of a pod do on a fake node, as its annotations tell. */
+/** The behaviour of the containers of a pod on a fake node, from its annotations. */
 import { type Names, parseDuration } from '../../meta/index.ts';
 import type { PodObject } from './objects.ts';
 

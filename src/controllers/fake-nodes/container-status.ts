@@ -7,7 +7,7 @@ import { type Behaviour, runOf } from './behaviour.ts';
 import type { PodObject } from './objects.ts';
 
 type Status = Infer<typeof ContainerStatus>;
-/** What all containers have, init containers and ephemeral ones too. */
+/** The fields of all containers, init containers and ephemeral ones included. */
 type Declared = Pick<Container, 'name' | 'image' | 'resources' | 'restartPolicy' | 'readinessProbe' | 'startupProbe'>;
 
 export interface PodEvent {

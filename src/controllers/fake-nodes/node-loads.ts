@@ -2,7 +2,7 @@ import { parseQuantity, type Quantity, subtractQuantities } from '../../meta/ind
 import { addInPlace, parseResourceList, podResources, type Quantities } from '../../rules/index.ts';
 import { isTerminal, type PodObject, type PodSpec } from './objects.ts';
 
-/** What the pods of a node, those that have ended aside, take of it. */
+/** The resources that the pods of a node use, without pods that have ended. */
 export interface NodeLoad {
   pods: number;
   readonly requested: Quantities;

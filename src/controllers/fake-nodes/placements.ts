@@ -43,7 +43,7 @@ export class Placements {
   change(pod: PodObject | undefined, old: PodObject | undefined): boolean {
     const placed = this.#assumed.get(uidOf(pod ?? old));
     if (placed === undefined) return this.#loads.change(pod, old);
-    // What is shown is from before the binding.
+    // The cached pod is from before the binding.
     if (pod !== undefined && !pod.spec?.nodeName) return false;
     this.#assumed.delete(uidOf(placed));
     return this.#loads.change(pod, placed);

@@ -6,7 +6,7 @@ import type { NodeObject, PodObject } from './objects.ts';
 
 type Term = Infer<typeof PodAffinityTerm>;
 
-/** What terms are about. */
+/** The pods and namespaces that terms select from. */
 export interface Neighbours {
   /** The pods on nodes of these namespaces that have not ended. */
   readonly podsIn: (namespaces: readonly string[]) => readonly PodObject[];

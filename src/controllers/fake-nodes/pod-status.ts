@@ -31,7 +31,7 @@ interface Statuses {
   readonly ephemeral: ContainerStatuses;
 }
 
-/** What has become of a pod. */
+/** The status of a pod, the events on the way to it, and the time of its next change. */
 export interface Progress {
   readonly status: PodStatus;
   readonly events: readonly PodEvent[];

@@ -11,7 +11,7 @@ import {
 } from './identity.ts';
 import { blockedOwners, isNeeded, Node } from './node.ts';
 
-/** What the graph asks for; objects are named by uid. */
+/** The calls of the graph; objects are named by uid. */
 export interface GraphActions {
   /** Checks an object or its absence: its owners may be absent, or its dependents need to be deleted. */
   readonly attemptToDelete: (uid: string) => void;
@@ -244,7 +244,7 @@ export class Graph {
     if (!isNeeded(node)) this.#nodes.delete(node.identity.uid);
   }
 
-  /** What the dependents say of the owner other than this: the next in order, from the first again after the last. */
+  /** Another identity that dependents give the owner: the next in order, from the first again after the last. */
   #alternateOf(dependents: readonly Node[], identity: Identity): Identity | undefined {
     const alternates = dependents
       .flatMap((dependent) =>

@@ -37,7 +37,7 @@ export class Reconciles {
     return this.#ended;
   }
 
-  /** What is under way. */
+  /** The reconciles under way. */
   get running(): readonly string[] {
     return [...this.#running];
   }

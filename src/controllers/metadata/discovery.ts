@@ -42,7 +42,7 @@ interface Root {
 export class Discovery {
   readonly #client: Client;
   readonly #accept: string;
-  /** What they returned last. */
+  /** The last responses of the discovery roots. */
   readonly #roots: readonly Root[] = ['/api', '/apis'].map((path) => ({ path, etag: '', resources: [], stale: [] }));
   #served = servedBy([]);
   /** Some root has changed since, perhaps by a call of `read` that has not ended. */
@@ -53,7 +53,7 @@ export class Discovery {
     this.#accept = `application/json;g=apidiscovery.${names.domain};v=v2;as=APIGroupDiscoveryList`;
   }
 
-  /** What the last call of `read` found. */
+  /** The result of the last call of `read`. */
   get served(): ServedResources {
     return this.#served;
   }

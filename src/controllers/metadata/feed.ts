@@ -56,7 +56,7 @@ export class MetadataFeed {
   readonly #lists = new Places(maxLists);
   /** Those who wait for the first lists. */
   readonly #waiting: (() => void)[] = [];
-  /** What the monitors are made after. */
+  /** The resources that the monitors follow. */
   #followed: ServedResources | undefined;
   #refreshing: Promise<void> | undefined;
   #again = false;
@@ -77,7 +77,7 @@ export class MetadataFeed {
     if (this.#handlers.length === 1) this.refresh();
   }
 
-  /** What the server serves, as far as it is known. */
+  /** The resources that the server serves, as far as they are known. */
   get served(): ServedResources {
     return this.#discovery.served;
   }
@@ -87,7 +87,7 @@ export class MetadataFeed {
     return this.#monitors.has(`${group}/${resource}`);
   }
 
-  /** What the server serves now. @throws StatusError */
+  /** Reads the resources that the server serves now. @throws StatusError */
   async discover(): Promise<ServedResources> {
     const served = await this.#discovery.read(this.#options.signal);
     if (served !== this.#followed) this.refresh();
@@ -217,7 +217,7 @@ export class MetadataFeed {
         event: ({ type, object }) => {
           if (type === 'BOOKMARK') return;
           tell(type, object.metadata);
-          // What the server serves may be about to change.
+          // The set of served resources may be about to change.
           if (definesResources.has(resource.resource)) this.refresh();
         },
         failed: (code) => {

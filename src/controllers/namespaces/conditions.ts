@@ -4,7 +4,7 @@ import type { ServedResource } from '../metadata/discovery.ts';
 
 type Conditions = NonNullable<NonNullable<Namespace['status']>['conditions']>;
 
-/** What an attempt to delete the content of a namespace found. */
+/** The result of an attempt to delete the content of a namespace. */
 export interface Found {
   /** Why resources could not be discovered. */
   discoveryFailure: string | undefined;

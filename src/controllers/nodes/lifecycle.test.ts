@@ -21,7 +21,7 @@ afterEach(async () => {
 const at = (name: string) => ({ metadata: { name } });
 const addNode = (name: string, metadata: NodeObject['metadata'] = {}, spec: NodeObject['spec'] = {}) =>
   cluster.client.kind(kinds.nodes).create({ metadata: { ...metadata, name }, spec: spec ?? {} });
-/** What a node reports, as of now. */
+/** Reports the conditions of a node, as of now. */
 const report = (name: string, conditions: { [type: string]: string }) => {
   const lastHeartbeatTime = formatTime(cluster.clock.now());
   const list = Object.entries(conditions).map(([type, status]) => ({

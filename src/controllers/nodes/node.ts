@@ -1,4 +1,4 @@
-/** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
+/** The parts that controllers of nodes share: conditions, taints, zones and the subjects of events. */
 import type { Client, EventSubject } from '../../client/index.ts';
 import { formatTime, isStatus, type Names } from '../../meta/index.ts';
 import * as kinds from '../shared/kinds.ts';

@@ -81,7 +81,7 @@ async function reconcile(
   const hard = parseResourceList(quota.spec?.hard);
   const before = parseResourceList(quota.status?.used);
   const counted = await usageOf(context, quota);
-  // What cannot be counted keeps its last usage.
+  // Resources that cannot be counted keep their last usage.
   const used = new Map([...before, ...counted].filter(([name]) => hard.has(name)));
   const { status } = quota;
   const same = equalQuantities(hard, parseResourceList(status?.hard)) && equalQuantities(used, before);

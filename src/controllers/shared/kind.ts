@@ -2,7 +2,7 @@ import { type KindPlace, type Place, placeIn } from '../../client/index.ts';
 import { type ApiObject, expandNames, type Names, type ObjectMeta } from '../../meta/index.ts';
 import type { ObjectOf, StructSchema } from '../../schema/index.ts';
 
-/** What every object has. */
+/** The fields that every object has. */
 export interface Named {
   apiVersion?: string;
   kind?: string;

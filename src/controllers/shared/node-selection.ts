@@ -21,7 +21,7 @@ type Term = Infer<typeof NodeSelectorTerm>;
 const requiredTerms = ({ affinity }: PodSpec): readonly Term[] | undefined =>
   affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 
-/** What a pod requires of the labels of its node. */
+/** The labels that a pod requires of its node. */
 interface NodeSelection {
   readonly labels: readonly (readonly [key: string, value: string])[];
   readonly terms: readonly Term[] | undefined;

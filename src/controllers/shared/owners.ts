@@ -45,7 +45,7 @@ export interface Claimant<O extends Named> {
   readonly kind: Kind<O>;
   readonly owner: O;
   readonly selector: LabelSelector;
-  /** What it selects must also be a member, if this is given. */
+  /** An additional condition on selected objects. */
   readonly isMember?: (object: Named) => boolean;
   /** Objects get it when they are adopted, and lose it when they are released. */
   readonly finalizer?: string;

@@ -2,7 +2,7 @@ import type { Client } from '../../client/index.ts';
 import { type ApiObject, isStatus } from '../../meta/index.ts';
 import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
 
-/** What a Scale says. */
+/** The content of a Scale. */
 export interface Scale {
   readonly uid: string;
   readonly replicas: number;

@@ -19,7 +19,7 @@ export interface TestCluster {
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
-  /** What the controllers logged as warnings and errors. */
+  /** Warnings and errors that the controllers logged. */
   readonly logged: readonly { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
   /** Stops the controllers, and starts them again after `meanwhile`. */
   restart(meanwhile: () => Promise<void>): Promise<void>;

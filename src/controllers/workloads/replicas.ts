@@ -26,7 +26,7 @@ import {
 import { findSelecting } from '../shared/selection.ts';
 import type { ControllerContext } from '../types.ts';
 
-/** What replica sets and replication controllers have in common. */
+/** The fields that replica sets and replication controllers share. */
 export interface ReplicaOwner extends Named {
   spec?: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec };
   status?: ReplicaStatus;

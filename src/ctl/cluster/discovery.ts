@@ -20,7 +20,7 @@ interface CachedDocument {
   readonly resources: readonly Resource[];
 }
 
-/** What is cached of a server. */
+/** The cached discovery of a server. */
 export interface DiscoveryRecord {
   readonly domain: string;
   /** When the documents were read or validated, in milliseconds since 1970. */

@@ -33,7 +33,7 @@ export const blameCommand = command({
   },
 });
 
-/** What each owner has in a column; the latest writer first. */
+/** The cell of each owner in a column; the latest writer first. */
 const columnOf = (owners: readonly Writer[], cellOf: (owner: Writer) => string): string =>
   owners.length === 0
     ? '-'

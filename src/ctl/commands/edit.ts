@@ -167,7 +167,7 @@ const isSameObject = (before: JsonObject, after: JsonObject): boolean =>
   before['kind'] === after['kind'] &&
   at(before, 'metadata', 'name') === at(after, 'metadata', 'name');
 
-/** What the user can correct in the editor; undefined for other errors. */
+/** The errors that the user can correct in the editor; undefined for other errors. */
 function problemLines(error: unknown): string[] | undefined {
   if (error instanceof UnreadableEdit) return [`* ${error.message}`];
   if (!(error instanceof StatusError) || error.reason !== 'Invalid') return undefined;

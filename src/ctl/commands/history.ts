@@ -82,7 +82,7 @@ function rowsOf(found: Versions, now: number): string[][] {
   ]);
 }
 
-/** What a version did that cannot be compared with the one before. */
+/** The description of a version that cannot be compared with the one before. */
 function descriptionOf(operation: string | undefined, end: Versions['end']): string {
   if (operation === 'Create') return 'created';
   if (operation === 'Delete') return 'deleted';

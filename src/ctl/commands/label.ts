@@ -34,7 +34,7 @@ const flagsFor = (manager: string) => ({
 
 type LabelContext = CommandContext<ReturnType<typeof flagsFor>>;
 
-/** What differs between labels and annotations. */
+/** The differences between labels and annotations. */
 interface Noun {
   readonly name: 'label' | 'annotation';
   readonly field: 'labels' | 'annotations';

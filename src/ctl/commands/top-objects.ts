@@ -11,7 +11,7 @@ import { followEvents } from '../objects/events-of-watch.ts';
 import { jsonText } from '../output/json.ts';
 import { printTable } from '../output/tab-writer.ts';
 
-/** What changes can be counted by. */
+/** The groups by which changes are counted. */
 const groupings = ['kind', 'namespace', 'manager', 'name'] as const;
 type Grouping = (typeof groupings)[number];
 

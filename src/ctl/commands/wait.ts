@@ -34,7 +34,7 @@ const flags = {
 
 const weekMs = 7 * 24 * 3_600_000;
 
-/** What is waited for: the object in its latest state, undefined when there is none. */
+/** A condition on the latest state of the object, which is undefined when there is none. */
 interface Goal {
   readonly isMet: (object: JsonObject | undefined) => boolean;
   /** An object that is missing is waited for too. */

@@ -52,11 +52,11 @@ function optionsText(table: FlagTable): string {
     .join('');
 }
 
-/** What `options` prints. */
+/** The output of `options`. */
 export const globalOptions = (): string =>
   `The following options can be passed to any command:\n\n${optionsText(globalFlags)}`;
 
-/** What the program prints without a command. */
+/** The output of the program without a command. */
 export function overview(program: string, groups: readonly CommandGroup[]): string {
   return [
     `${program} controls a cluster: its objects, their owners and their history.\n`,

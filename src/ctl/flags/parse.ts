@@ -1,7 +1,7 @@
 /** Reads the flags of a command line as the clients of the reference server do: before, between and after arguments. */
 import { type Flag, type FlagTable, nameOfKey } from './flag.ts';
 
-/** What is wrong with a command line. Its message is without prefix. */
+/** An error in a command line. Its message has no prefix. */
 export class FlagError extends Error {}
 
 export interface ParsedLine {

@@ -9,7 +9,7 @@ export interface OwnedLine {
   readonly owners: readonly Writer[];
 }
 
-/** What a writer owns of a value: a part of `fieldsV1`, or everything below the value. */
+/** The fields of a value that a writer owns: a part of `fieldsV1`, or everything below the value. */
 interface Share {
   readonly writer: Writer;
   readonly fields: JsonObject | 'all';
@@ -76,7 +76,7 @@ function* itemLines(item: Json, indent: string, shares: readonly Share[]): Gener
   for (const line of stringifyYaml(item).trimEnd().split('\n')) yield { text: `${indent}  ${line}`, owners };
 }
 
-/** What the owners of a value own of its member. */
+/** The shares of a member, from those of its parent. */
 function below(shares: readonly Share[], element: string): Share[] {
   return shares.flatMap(({ writer, fields }): Share[] => {
     if (fields === 'all') return [{ writer, fields }];
@@ -86,7 +86,7 @@ function below(shares: readonly Share[], element: string): Share[] {
   });
 }
 
-/** What the owners of a list own of an item: it is named by its keys, its value or its position. */
+/** The shares of an item, from those of its list: an item is named by its keys, its value or its position. */
 function sharesOfItem(shares: readonly Share[], item: Json, position: number): Share[] {
   return shares.flatMap((share): Share[] => {
     if (share.fields === 'all') return [share];

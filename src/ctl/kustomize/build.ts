@@ -29,7 +29,7 @@ interface BuildOptions {
   readonly isUnrestricted?: boolean;
 }
 
-/** What a kustomization has gathered. */
+/** The resources and settings that a kustomization has gathered. */
 interface Layer {
   readonly resources: Resource[];
   fields: Required<Configuration>;

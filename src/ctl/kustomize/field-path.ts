@@ -7,7 +7,7 @@ import { isSelected, type Resource } from './resource.ts';
 interface FieldEdit {
   /** The new value of the field. */
   readonly set: (value: Json) => Json;
-  /** What the field begins with where `create` of the place is true; without it, the field is not created. */
+  /** The initial value of the field where `create` of the place is true; without it, the field is not created. */
   readonly empty?: Json;
 }
 
@@ -54,7 +54,7 @@ function editAt(value: Json, path: readonly string[], at: number, create: boolea
   return value;
 }
 
-/** What an absent field becomes; undefined where it is not created. */
+/** The value that an absent field gets; undefined where it is not created. */
 function emptyAt(path: readonly string[], at: number, { empty }: FieldEdit): Json | undefined {
   if (empty === undefined) return undefined;
   return at === path.length - 1 ? jsonCopy(empty) : {};

@@ -195,7 +195,7 @@ const nameReference: readonly NameReference[] = [
   },
 ];
 
-/** What transformers change without `configurations`. */
+/** The fields that transformers change without `configurations`. */
 export const defaultFields: Required<Configuration> = expandNamesIn(
   {
     namePrefix: [{ path: 'metadata/name' }],

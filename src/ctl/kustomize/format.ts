@@ -29,7 +29,7 @@ const Selector = struct('Selector', {
   labelSelector: field(6, string),
   annotationSelector: field(7, string),
 });
-/** What selects resources: the first five fields are regular expressions in patches, texts in replacements. */
+/** A selector of resources: the first five fields are regular expressions in patches, texts in replacements. */
 export type Selector = Infer<typeof Selector>;
 
 const Patch = struct('Patch', {

@@ -11,7 +11,7 @@ const maxFiles = 10_000;
 const maxSize = 256 * 1024 * 1024;
 const maxDepth = 64;
 
-/** What a build has read. */
+/** The files that a build has read. */
 export interface Reading {
   /** Whether files outside of the folder of their kustomization are refused. */
   readonly isRestricted: boolean;

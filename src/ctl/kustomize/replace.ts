@@ -170,7 +170,7 @@ interface Slot {
   readonly key: string;
 }
 
-/** What a path leads to from a value; with `creates`, absent parts are created. */
+/** The slots that a path leads to from a value; with `creates`, absent parts are created. */
 function slotsOf(value: Json, parts: readonly string[], at: number, creates: boolean): Slot[] {
   const part = parts[at] ?? '';
   if (!Array.isArray(value) && !isJsonObject(value)) {
@@ -186,7 +186,7 @@ function slotsOf(value: Json, parts: readonly string[], at: number, creates: boo
   });
 }
 
-/** What a created part holds before the next one is created in it. */
+/** The value of a created part before the next one is created in it. */
 function emptyPart(next: string | undefined): Json {
   if (next === undefined) return null;
   return isItem(next) || next === '*' || /^\d+$/.test(next) ? [] : {};

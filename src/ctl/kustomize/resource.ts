@@ -21,7 +21,7 @@ export interface Gvk {
   readonly kind?: string;
 }
 
-/** What tells an object from others. */
+/** The identity of an object. */
 export interface Identity {
   readonly group: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export interface Identity {
   readonly namespace: string | undefined;
 }
 
-/** What generators say about how their object joins the others. */
+/** How the object of a generator joins the others. */
 type Behavior = 'create' | 'replace' | 'merge';
 
 interface ResourceOptions {

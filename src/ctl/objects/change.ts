@@ -1,4 +1,4 @@
-/** What commands that write objects share: dry runs, field managers, validation, and the line that reports a change. */
+/** Options of commands that write objects: dry runs, field managers, validation, and the line that reports a change. */
 import type { JsonObject } from '../../meta/index.ts';
 import { CommandError } from '../errors.ts';
 import { text, type ValuesOf } from '../flags/flag.ts';

@@ -1,4 +1,4 @@
-/** What commands show of two states of an object that they compare. */
+/** The form in which commands show two states of an object that they compare. */
 import { isJsonObject, type JsonObject } from '../../meta/index.ts';
 
 /** An object without its managed fields. */

@@ -55,7 +55,7 @@ export async function objectsOfTarget(
   return cluster.progress.during(() => readingText(type, objects.length), read);
 }
 
-/** What the progress of a list says. */
+/** The text that shows the progress of a list. */
 export const readingText = (type: string, count: number): string =>
   `Reading ${type}${count === 0 ? '' : `: ${count} so far`}`;
 

@@ -1,4 +1,4 @@
-/** What the commands that change one part of objects share. */
+/** The parts that the commands that change one part of objects share. */
 import { at, type Json, type JsonObject } from '../../meta/index.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { CommandError } from '../errors.ts';

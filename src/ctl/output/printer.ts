@@ -52,7 +52,7 @@ export interface PrinterOptions {
   readonly write: (text: string) => unknown;
   /** The folder that files of templates are relative to. */
   readonly folder: string;
-  /** What `-o name` prints after the name: `created`. */
+  /** The word after the name in `-o name`: `created`. */
   readonly operation?: string;
   readonly noHeaders?: boolean;
   /** The formats that the command allows; by default those without tables. */

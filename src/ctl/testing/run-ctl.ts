@@ -9,7 +9,7 @@ import { type ProgramIo, runCtl } from '../index.ts';
 /** Timeout of a call of kubectl (ms). */
 const kubectlMs = 60_000;
 
-/** What a command line printed, and its exit status. */
+/** The output of a command line, and its exit status. */
 export interface Transcript {
   readonly status: number;
   readonly stdout: string;

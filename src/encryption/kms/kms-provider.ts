@@ -284,7 +284,7 @@ function isValidKey({ keyId, ciphertext, annotations }: EncryptedKey): boolean {
   return isKeyId(keyId) && ciphertext.length > 0 && ciphertext.length <= maxKeyBytes && bytes <= maxAnnotationBytes;
 }
 
-/** What identifies an encrypted key. */
+/** The identity of an encrypted key. */
 function sourceOf(object: Omit<EncryptedObject, 'encryptedData'>): string {
   const { encryptedDEKSourceType: type, encryptedDEKSource, keyID, annotations } = object;
   const texts = Object.entries(annotations).map(([name, value]) => `${name}=${Buffer.from(value).toString('base64')}`);

@@ -71,7 +71,7 @@ export interface EncryptedKey {
   readonly annotations: Annotations;
 }
 
-/** What is stored behind the prefix of the provider. */
+/** The stored message behind the prefix of the provider. */
 export interface EncryptedObject {
   readonly encryptedData: Uint8Array;
   readonly keyID: string;

@@ -29,7 +29,7 @@ export interface FakePlugin {
   failure: grpc.status | undefined;
   /** Whether calls are never answered. */
   hangs: boolean;
-  /** What it answers when it is to decrypt, in place of the truth. */
+  /** A wrong plaintext that it returns from decryptions. */
   decrypted: Buffer | undefined;
   /** The names of the calls so far. */
   readonly calls: string[];

@@ -50,7 +50,7 @@ const immutable = [
   ['uid', 'UID'],
 ] as const;
 
-/** What is wrong with the metadata that a webhook returned; undefined when it is valid. */
+/** The problem of the metadata that a webhook returned; undefined when it is valid. */
 function metadataProblem(original: JsonObject, converted: Json | undefined): string | undefined {
   if (converted === undefined) return 'missing metadata in converted object';
   if (!isJsonObject(converted)) return `invalid metadata of type ${goType(converted)} in converted object`;

@@ -15,13 +15,13 @@ import {
 import { validateValue } from './validate.ts';
 import { valueSchemaOf } from './value-schema.ts';
 
-/** What the validation of all defaults of a schema shares. */
+/** The state that the validations of all defaults of a schema share. */
 interface Shared {
   readonly names: Names;
   readonly formOf: ReadNormalForm;
-  /** What the rules may still cost. */
+  /** The remaining cost of the rules. */
   readonly budget: Budget;
-  /** What defaults that are set in defaults may still take (bytes). */
+  /** The remaining size of defaults that are set in defaults (bytes). */
   room: number;
 }
 

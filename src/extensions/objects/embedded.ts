@@ -21,7 +21,7 @@ import type { Structural } from '../structural.ts';
 /** How many visits the check of the metadata of an embedded resource counts as. */
 const metadataVisits = 50;
 
-/** What is wrong with `apiVersion`, `kind` and `metadata` of the embedded resources of a value. */
+/** Validates `apiVersion`, `kind` and `metadata` of the embedded resources of a value. */
 export function* validateEmbedded(schema: Structural, value: Json, names: Names, path = ''): Steps<FieldError[]> {
   const findings: Found = { names, errors: [], pace: new Pace() };
   yield* check(schema, value, path, findings);

@@ -45,9 +45,9 @@ export interface Default {
   readonly size: number;
 }
 
-/** What the defaults that are set in one object may take (bytes): as much as an object in the store. */
+/** The maximum size of the defaults that are set in one object (bytes): that of an object in the store. */
 export const maxDefaulted = 2 * 1024 * 1024;
-/** What the defaults that are set in the defaults of one schema may take (bytes). */
+/** The maximum size of the defaults that are set in the defaults of one schema (bytes). */
 export const maxDefaultedInSchema = 512 * 1024;
 
 /** From this size on, defaults are set in steps (bytes). */
@@ -62,7 +62,7 @@ export interface Walk {
   readonly lenient: boolean;
   /** Values are pruned and get no defaults. */
   readonly prunesOnly?: boolean;
-  /** What further defaults may take (bytes). */
+  /** The remaining size of further defaults (bytes). */
   room: number;
 }
 
@@ -294,7 +294,7 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
 export const memberForm = (form: NormalForm, key: string): NormalForm | undefined =>
   form.properties.get(key) ?? (form.embedded && isTypeMember(key) ? undefined : form.additional);
 
-/** What takes the place of a null: null itself, where a default is only set later. */
+/** The replacement of a null: null itself, where a default is only set later. */
 function defaultOf({ default: value }: NormalForm, walk: Walk): Json | undefined {
   if (value === undefined) return undefined;
   return walk.prunesOnly === true ? null : fresh(value, walk);

@@ -3,7 +3,7 @@ import { type Structural, structuralInSteps, structuralOf } from '../structural.
 import { type NormalForm, normalFormInSteps, normalForms } from './normal-form.ts';
 import { type ValueSchema, valueSchemaOf } from './value-schema.ts';
 
-/** What the schema of a version is read into: on first use, or before that in steps. */
+/** The parsed schema of a version: parsed on first use, or before that in steps. */
 export interface ReadSchema {
   readonly structural: () => Structural;
   readonly form: () => NormalForm;

@@ -25,7 +25,7 @@ export interface StrategyOptions {
   readonly structural: () => Structural;
   readonly values: () => ValueSchema;
   readonly subresources: Infer<typeof CustomResourceSubresources>;
-  /** What an update leaves unchanged is not rejected (CRDValidationRatcheting). */
+  /** Whether errors in unchanged parts of an update are ignored (CRDValidationRatcheting). */
   readonly ratcheting: boolean;
 }
 

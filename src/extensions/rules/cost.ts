@@ -41,7 +41,7 @@ export class TotalCost {
     this.#expensive.sort((a, b) => b.cost - a.cost).splice(4);
   }
 
-  /** What is wrong with the total: an error for each of the most expensive rules, and one for the schema. */
+  /** The errors of the total: one for each of the most expensive rules, and one for the schema. */
   errors(path: string, extension: string): FieldError[] {
     if (this.#total <= maxTotalCost) return [];
     const why = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';

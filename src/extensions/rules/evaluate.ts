@@ -17,11 +17,11 @@ import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
-/** What one evaluation of an expression may cost. */
+/** The maximum cost of one evaluation of an expression. */
 const maxCallCost = 1_000_000;
-/** What all evaluations for an object may cost. */
+/** The maximum cost of all evaluations for an object. */
 export const maxObjectCost = 10_000_000;
-/** What evaluations may cost until other work gets a turn: a millisecond or so. */
+/** The cost after which other work gets a turn: a millisecond or so. */
 const maxTurnCost = 20_000;
 /** The fixed time of any evaluation, in addition to its cost. */
 const callCost = 50;
@@ -33,11 +33,11 @@ export interface RuleOptions {
   readonly path?: string;
   /** A rule that fails for an unchanged value is a warning: its text is passed here. Absent: it is an error. */
   readonly warn?: (text: string) => void;
-  /** What all evaluations may cost; default: what they may cost for an object. */
+  /** The budget of all evaluations; default: that of an object. */
   readonly budget?: Budget;
 }
 
-/** What is wrong with a value by the rules. In an update it comes with its correlation. In steps: rules may take long. */
+/** Validates a value by the rules. In an update it comes with its correlation. In steps: rules may take long. */
 export type RuleValidator = (
   value: Json,
   correlation: Correlation | undefined,

@@ -1,6 +1,6 @@
 /** The `fieldPath` of rules: a JSONPath of fields and keys (`.a.b`, `['x']`). */
 
-/** What a path can lead through, of a schema. */
+/** The part of a schema that paths lead through. */
 export interface PathSchema {
   readonly properties: { readonly size: number; readonly get: (name: string) => PathSchema | undefined };
   /** The schema of the values of a map; true: any. */

@@ -1,5 +1,5 @@
 import { baseLibraries, expressionLibraries } from '../../cel/index.ts';
 import { defaultFeatures } from '../../meta/index.ts';
 
-/** What rules can call. Feature gates decide about functions of the authorizer only, which rules do not have. */
+/** The libraries of rules. Feature gates concern functions of the authorizer only, which rules do not have. */
 export const ruleLibraries = expressionLibraries(baseLibraries(defaultFeatures));

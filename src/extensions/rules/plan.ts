@@ -1,4 +1,4 @@
-/** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
+/** The plan of the evaluation of a schema's rules. The rules of a node are compiled when the first value comes. */
 import type { Program, ReadJson } from '../../cel/index.ts';
 import type { Steps } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';

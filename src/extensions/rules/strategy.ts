@@ -25,7 +25,7 @@ export function* validateByRules(structural: Structural, write: RuledWrite): Ste
   return yield* validate(object, correlation, ratcheting ? { warn } : {});
 }
 
-/** What the rules of all defaults of a schema may cost. */
+/** The budget of the rules of all defaults of a schema. */
 export const budgetOfDefaults = (): Budget => new Budget(maxObjectCost);
 
 /** The errors of a default by the rules of its schema: as a value that is kept, and as a new one. */

@@ -26,7 +26,7 @@ interface Place {
   readonly uncorrelated: string | undefined;
 }
 
-/** What is wrong with the rules of a structural schema that is valid itself. In steps: some for each rule. */
+/** Validates the rules of a structural schema that is valid itself. In steps: some for each rule. */
 export function* validateRules(structural: Structural, path: string, validation: RuleValidation): Steps<FieldError[]> {
   const total = new TotalCost();
   const errors: FieldError[][] = [];

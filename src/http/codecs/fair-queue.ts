@@ -4,7 +4,7 @@ interface Sized {
   readonly size: number;
 }
 
-/** What one owner has used of the time that was shared while anybody waited (ms), and what waits of it. */
+/** The time that one owner has used while others waited (ms), and its waiting pieces. */
 interface Owner<T> {
   used: number;
   held: number;
@@ -21,7 +21,7 @@ export class FairQueue<T extends Sized> {
   readonly #owners = new Map<string, Owner<T>>();
   #size = 0;
   #waiting = 0;
-  /** What the owner of the last piece had used when it was taken. */
+  /** The time that the owner of the last piece had used when the piece was taken. */
   #used = 0;
 
   /** The limit is that of the sizes of all that waits. */

@@ -242,7 +242,7 @@ function viewOf(as: Transform | undefined): Representation | undefined {
 /** Negotiates the response to a request. @throws StatusError 406 */
 export type Negotiate<T extends WireCodec = WireCodec> = (request: ApiRequest, info: RequestInfo) => Negotiated<T>;
 
-/** What an endpoint encodes with, and what its 406 responses list. */
+/** The codecs of an endpoint, and the media types that its 406 responses list. */
 export type Offered<T extends WireCodec = WireCodec> = Pick<Offer<T>, 'codecs' | 'listed'>;
 
 const headersOf = (contentType: string): ApiResponse['headers'] => ({

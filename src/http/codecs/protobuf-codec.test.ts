@@ -27,7 +27,7 @@ const ConfigMapList = struct('core/v1.ConfigMapList', {
   items: { ...(items as object), tag: 2, schema: list(ConfigMap) },
 });
 
-/** What stands in a body of a known type, in normal form. */
+/** The object in a body of a known type, in normal form. */
 function read(schema: StructSchema, body: Uint8Array): JsonObject {
   const nothing: TypeMeta = { apiVersion: '', kind: '' };
   return compile(schema, names).decode(readProtobuf(body, nothing, () => schema, names).value).value;

@@ -48,7 +48,7 @@ const defaults: YamlLimits = {
 interface Job {
   /** The user whose document it is. */
   readonly owner: string;
-  /** What the document counts in the queue (bytes). */
+  /** The size of the document in the queue (bytes). */
   readonly size: number;
   readonly bytes: Uint8Array;
   readonly resolve: (text: JsonText) => void;

@@ -33,7 +33,7 @@ export function rootOf(version: { readonly group: string; readonly version: stri
 /** The groups that are served now: the same array, groups and versions as at the last call where nothing has changed. */
 export type ApiGroups = () => readonly Group[];
 
-/** What discovery shows of the APIServices. */
+/** The part of the APIServices that discovery shows. */
 export type RegisteredVersions = Pick<Registrations, 'all' | 'prioritiesOf'>;
 
 /** How long groups that are no longer served, and their documents, stay in memory where nobody asks for discovery (ms). */

@@ -14,7 +14,7 @@ const root = '/console';
 /** Whether a path belongs to the page of the console, which everybody may read: its files have no data of the cluster. */
 export const isConsolePath = (path: string): boolean => path === root || path.startsWith(`${root}/`);
 
-/** What the page has to know before anybody signs in. Everybody may read it. */
+/** The settings that the page needs before anybody signs in. Everybody may read them. */
 export interface ConsoleSettings {
   /** The API domain. */
   readonly domain: string;

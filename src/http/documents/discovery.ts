@@ -31,7 +31,7 @@ export interface Discovery {
   serve(path: string, call: Call): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
-/** What a path shows, and what it is made of: a document is made again when that is another object. */
+/** The content of a path, and its source: a document is built again when the source is another object. */
 interface Source {
   readonly of: object;
   readonly make: () => Steps<JsonObject>;

@@ -3,7 +3,7 @@ import type { Steps } from '../../meta/index.ts';
 import { emptyBody } from '../answers.ts';
 import type { ApiResponse } from '../types.ts';
 
-/** What is made once and served to many, with its ETag. */
+/** A document that is built once and served many times, with its ETag. */
 export interface Document {
   /** Bytes are shared by all responses: sockets write slices of them without copying. */
   readonly body: Uint8Array;

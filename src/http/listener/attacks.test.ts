@@ -13,7 +13,7 @@ import type { ApiResponse, Chunk, Handler } from '../types.ts';
 import { type Listener, listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
 
-// What a client may try with a connection, and what of it nobody else may notice.
+// Attacks that a client may try with a connection, none of which others notice.
 const { ca, cert, key } = makeCertificates();
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -260,7 +260,7 @@ describe('connections', () => {
     expect(await from('127.0.0.1')).toEqual([true, true, false]);
     expect(await from('127.0.0.2')).toEqual([true, false, false]);
     for (const one of open.splice(1)) await one.close();
-    // What was closed by either side is free again.
+    // Connections that either side has closed are free again.
     await expect.poll(() => connected('127.0.0.1')).toBe(true);
     expect([await connected('127.0.0.1'), await connected('127.0.0.1')]).toEqual([true, false]);
   });
@@ -372,7 +372,7 @@ describe('bodies that do not arrive', () => {
       answered = true;
     });
     await refused;
-    // What was sent before the answer to a ping arrives before it.
+    // Frames that were sent before the answer to a ping arrive before it.
     for (let i = 0; i < 3; i++) await new Promise((answer) => session.ping(answer));
     expect(answered).toBe(false);
     stream.end('last');

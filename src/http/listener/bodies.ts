@@ -60,7 +60,7 @@ function kindFault(value: JsonObject, bytes: Uint8Array): string | undefined {
   return `Object 'Kind' is missing in '${shorten(Buffer.from(bytes).toString(), maxShown)}'`;
 }
 
-/** What a codec of text expects. */
+/** The type that a text codec expects. */
 const anyType: TypeMeta = { apiVersion: '', kind: '' };
 
 /** The value of a body: of a small one at once, that of a large one is read in the turns of the request. */

@@ -115,7 +115,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** What the connections of a listener share. */
+/** The state that the connections of a listener share. */
 interface CommonOptions extends ConnectionsOptions {
   readonly rounds: Rounds;
   readonly bursts: Bursts;
@@ -163,7 +163,7 @@ function createConnection(
     exceeded();
     reading.stop();
     session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    // What has been read already may reach the session through JavaScript.
+    // Data that was read before may reach the session through JavaScript.
     if (session !== undefined) socket.removeAllListeners('data');
     // Not the session, which may be reading.
     clock.after(tellMs, () => socket.destroy());
@@ -348,7 +348,7 @@ const reactMs = 1_000;
 /** Requests of an HTTP/1.1 connection whose responses are still to be sent, after which it is not read. */
 const mostPipelined = 100;
 
-/** What a client has to read why its connection ends (ms). */
+/** Time in which a client can read why its connection ends (ms). */
 const tellMs = 50;
 
 /** For how long streams are expected of a client that has sent GOAWAY (ms): Node sends it before those it has opened. */

@@ -63,7 +63,7 @@ async function connect(port: number, protocol = 'h2') {
 
 const calm = http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
 
-/** What another client is answered. */
+/** The status that another client gets. */
 async function get(port: number, path = '/other'): Promise<number | undefined> {
   const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
   open.push({ close: () => session.destroy() });
@@ -138,7 +138,7 @@ describe('a flood that the engine lets pass ends its connection:', () => {
   const request = frame(type.headers, flags.endHeaders | flags.endStream, 1, head.get);
   interface Flood {
     readonly name: string;
-    /** What the connection begins with. */
+    /** The first bytes of the connection. */
     readonly first?: Buffer;
     readonly repeated: Buffer;
     /** How often it is repeated before the next pause. */

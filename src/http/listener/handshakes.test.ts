@@ -100,7 +100,7 @@ it('a client that has sent its part is not disconnected for the time in which ot
   const accepted = accept(handshakes, Array<string>(20).fill('1.1.1.1'));
   let done = 0;
   for (const socket of accepted) {
-    // What it has sent is read as soon as it is read at all, and it answers each time.
+    // Each time it reads all that was sent, and it answers each time.
     socket.onRead = () => {
       socket.bytesRead += 1_000;
       if (socket.bytesRead < 3_000) return;

@@ -5,8 +5,8 @@ import type { LoopTurns } from './loop-turns.ts';
 const mostInTurn = 64;
 
 /**
- * What costs the server more than its client, in points. Nobody may send 5,000 of them in a second: 200 streams that are
- * reset as soon as they are open, 1,000 control frames, or 5,000 bodies' pieces of a few bytes.
+ * Points for input that costs the server more than its client. Nobody may send 5,000 of them in a second: 200 streams that
+ * are reset as soon as they are open, 1,000 control frames, or 5,000 bodies' pieces of a few bytes.
  */
 const points = { briefStream: 25, control: 5, smallPiece: 1 };
 const mostPoints = 5_000;
@@ -40,7 +40,7 @@ const accounted = { request: 96 * 1024, piece: 1024 };
 /** The share of the written bytes that counts as acknowledgements of them. */
 const acknowledged = 1 / 8;
 
-/** What a connection can do about its input. */
+/** The control that a connection has over its input. */
 export interface Input {
   /** Reads no more until the next turn of the event loop. */
   pause(): void;

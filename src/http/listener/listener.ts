@@ -120,7 +120,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-/** What requests are served with. */
+/** The dependencies of requests. */
 interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
   readonly limits: ListenerLimits;
   readonly connections: Connections;

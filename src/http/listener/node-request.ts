@@ -13,7 +13,7 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-/** What the body of a request is read from. */
+/** The source of a request's body. */
 export type NodeMessage = IncomingMessage | ServerHttp2Stream;
 
 export interface NodeRequestOptions {

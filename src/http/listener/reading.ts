@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What Node's sockets read from. There is no other way to stop reading below an HTTP/2 session. */
+/** The handle of Node's sockets. There is no other way to stop reading below an HTTP/2 session. */
 interface Handle {
   /** False while Node itself has stopped reading. */
   readonly reading: boolean;

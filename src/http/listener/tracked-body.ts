@@ -9,7 +9,9 @@ export const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chu
 /** Smaller chunks are not counted (bytes): the buffers of a connection hold them without waiting for the client. */
 export const minCountedBytes = 16 * 1024;
 
-/** What is taken of the unread bytes before a chunk is made, whose size is not known yet: that of most pieces of lists. */
+/**
+ * The share of the unread bytes that is taken before a chunk of unknown size is encoded: the size of most pieces of lists.
+ */
 const expectedBytes = 128 * 1024;
 
 export interface TrackedBodyOptions {

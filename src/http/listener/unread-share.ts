@@ -7,7 +7,7 @@ export interface UnreadBytes {
   releaseUnread(bytes: number): void;
 }
 
-/** What one response has taken of the unread bytes of its user. */
+/** The share of one response in the unread bytes of its user. */
 export class UnreadShare {
   readonly #all: UnreadBytes;
   #bytes = 0;

@@ -69,7 +69,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   #written = 0;
   /** The steps that encode the next event, a large one. */
   #steps: Steps<Chunk> | undefined;
-  /** What is encoded and not yet returned. */
+  /** The encoded bytes that are not yet returned. */
   #rest: Chunk | undefined;
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
   #first = true;

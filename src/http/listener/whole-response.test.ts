@@ -12,7 +12,7 @@ const plain: ApiResponse = {
   body: 'caf\u00e9\n' as ByteString,
 };
 
-/** What the server responds with, and whether each response was sent at once. */
+/** The response of the server, and whether each response was sent at once. */
 let response = plain;
 let sent: boolean[] = [];
 let finished = 0;

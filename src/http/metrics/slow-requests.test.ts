@@ -31,7 +31,7 @@ async function open() {
 
 const path = '/api/v1/namespaces/default/configmaps';
 const body = (name: string, data = {}) => ({ metadata: { name }, data });
-/** What has been logged by the end of a burst, and of the pause after it. */
+/** The log by the end of a burst, and of the pause after it. */
 function slow() {
   clock.set(clock.now() + 1_000);
   clock.set(clock.now() + 10_000);

@@ -64,7 +64,7 @@ export function visibleMetrics(
   };
 }
 
-/** What a label shows in place of a value that is not allowed. */
+/** The label that replaces a value that is not allowed. */
 const unexpected = 'unexpected';
 
 /** A metric whose labels have the allowed values only: the samples of all other values are added up. */

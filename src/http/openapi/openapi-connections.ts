@@ -11,7 +11,7 @@ import {
   typedParameter,
 } from './openapi-operations.ts';
 
-/** What the operations of a resource's connections have in common. */
+/** The parts that the operations of a resource's connections share. */
 export interface ConnectedResource {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   /** The group, version and scope in operation ids: `CoreV1`, `Namespaced`. */

@@ -12,7 +12,7 @@ import type { Dialect } from './openapi-operations.ts';
 /** The large parts of a document: objects with a field for each path, and for each type. */
 export type Part = 'paths' | 'schemas';
 
-/** What a document says of the server. */
+/** The information about the server in a document. */
 export interface About {
   readonly names: Names;
   /** The body of `/version`. */

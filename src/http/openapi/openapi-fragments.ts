@@ -11,7 +11,7 @@ import { resourcePaths, rootPath, versionPath } from './openapi-paths.ts';
 import { type RemoteFields, remoteFields } from './openapi-remote.ts';
 import { declaredSchemas, type SchemaWriter, subresourceTypes } from './openapi-schemas.ts';
 
-/** What documents are made from. */
+/** The dependencies of document fragments. */
 export interface FragmentWriter extends SchemaWriter, About {
   /** Resources are served in CBOR, too. */
   readonly cbor: boolean;

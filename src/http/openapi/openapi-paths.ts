@@ -40,7 +40,7 @@ export function listTypeOf({ resource, version: { schema } }: ServedResource): s
 
 type Paths = [path: string, item: JsonObject][];
 
-/** What paths are written with. */
+/** The dependencies of paths. */
 export interface PathWriter {
   readonly names: Names;
   readonly dialect: Dialect;

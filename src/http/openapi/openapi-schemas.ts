@@ -6,7 +6,7 @@ import type { FindType } from './built-in-types.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, subresourceType } from './openapi-paths.ts';
 
-/** What schemas are made with. */
+/** The dependencies of schemas. */
 export interface SchemaWriter {
   readonly names: Names;
   readonly findType: FindType;

@@ -264,7 +264,7 @@ describe('OpenAPI 2.0 in protobuf', () => {
   });
 });
 
-/** What lies at the end of a path of field numbers, in messages of which all others are passed over. */
+/** The values at the end of a path of field numbers, in messages of which all others are skipped. */
 function valuesAt(message: Buffer, ...[number, ...inner]: number[]): Buffer[] {
   if (number === undefined) return [message];
   const found: Buffer[] = [];

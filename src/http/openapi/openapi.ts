@@ -48,7 +48,7 @@ export interface OpenApi {
   serve(path: string, call: Call): Promise<ApiResponse> | undefined;
 }
 
-/** What is served in one state of the registry. */
+/** The served resources in one state of the registry. */
 interface State {
   /** All versions, those of extension API servers too. */
   readonly all: readonly ServedVersion[];

@@ -15,7 +15,7 @@ const pods = `${ns}/pods`;
 const address = externalAddress();
 
 let server: Fixture;
-/** What runs in the pods. */
+/** The server that runs in the pods. */
 let web: Server;
 let port: number;
 beforeAll(async () => {

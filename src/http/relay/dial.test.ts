@@ -14,9 +14,9 @@ function begin(host: string, guarded: boolean): void {
   request.destroy();
 }
 
-// What is not a global unicast address in the sense of the reference server's proxies, also where an IPv4 address stands
-// inside an IPv6 one: mapped (RFC 4291, 2.5.5.2), compatible (2.5.5.1), translated (RFC 2765), behind NAT64 (RFC 6052),
-// 6to4 (RFC 3056).
+// Addresses that are not global unicast in the sense of the reference server's proxies, also where an IPv4 address stands
+// inside an IPv6 one: mapped (RFC 4291, 2.5.5.2), compatible (2.5.5.1), translated (RFC 2765), behind NAT64 (RFC 6052), 6to4
+// (RFC 3056).
 const refused = [
   ...['0.0.0.0', '0.1.2.3', '127.0.0.1', '127.255.255.254', '169.254.169.254', '224.0.0.1', '239.255.255.255'],
   ...['255.255.255.255', '::', '::1', 'fe80::1', 'febf::1', 'ff02::1', 'fe80::1%eth0', '::1%lo'],

@@ -230,12 +230,12 @@ describe.skipIf(address === undefined)('a proxied request', () => {
   });
 });
 
-// What is not an address of one machine among others (RFC 1122, 3927, 4291), in all spellings that a resolver takes.
+// Addresses that do not belong to one machine among others (RFC 1122, 3927, 4291), in all spellings that a resolver takes.
 it.each([
   '127.0.0.1',
   '::1',
   '',
-  // What the system reads as an address when it looks up a name.
+  // Names that the system reads as addresses.
   'localhost',
   'LocalHost',
   '127.1',

@@ -65,7 +65,7 @@ export class PacedSocket extends Duplex {
     return this.#below;
   }
 
-  // What an agent that keeps connections alive calls.
+  // Methods that an agent with kept connections calls.
 
   setKeepAlive(enable: boolean, delay: number): void {
     this.#below.setKeepAlive(enable, delay);

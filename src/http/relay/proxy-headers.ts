@@ -153,7 +153,7 @@ export function relayedBackHeaders(headers: IncomingHttpHeaders): Headers {
   return { ...out, 'cache-control': caching.join(', ') };
 }
 
-/** What describes the body or how it is sent is no trailer (RFC 9110, 6.5.1). */
+/** Fields that describe the body or its transfer are no trailers (RFC 9110, 6.5.1). */
 const noTrailers: ReadonlySet<string> = new Set([
   ...hops,
   ...crossOrigin,

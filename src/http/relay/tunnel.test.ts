@@ -12,7 +12,7 @@ import { type Fixture, makeCertificates, makeFixture, realClock, usedOf } from '
 const { ca, cert, key } = makeCertificates();
 const pods = '/api/v1/namespaces/default/pods';
 
-/** What an agent does with a connection that has gone over to another protocol. */
+/** The agent's handling of a connection that has switched to another protocol. */
 let behave: (socket: Socket, head: Buffer) => void;
 let seen: { method?: string | undefined; url?: string | undefined; headers: NodeJS.Dict<string | string[]> };
 let agent: https.Server;
@@ -70,7 +70,7 @@ interface Sent {
   readonly method?: string;
   readonly upgrade?: string;
   readonly token?: string;
-  /** What follows the request at once. */
+  /** The bytes that follow the request at once. */
   readonly after?: string;
   readonly headers?: string;
 }

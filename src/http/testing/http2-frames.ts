@@ -14,7 +14,7 @@ export function frame(kind: number, flag: number, stream: number, payload: Uint8
   return Buffer.concat([head, payload]);
 }
 
-/** What a client sends first. */
+/** The first bytes of a client. */
 export const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(type.settings, 0, 0)]);
 
 /** GET of a path of https://a (RFC 7541, Appendix A). */

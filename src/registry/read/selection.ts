@@ -24,7 +24,7 @@ export interface Selection {
    * is yet to convert matches by its stored labels.
    */
   readonly matches: ((object: CachedObject) => boolean) | undefined;
-  /** What `matches` requires of labels; empty without a label selector. */
+  /** The requirements of `matches` on labels; empty without a label selector. */
   readonly labels: readonly LabelRequirement[];
   /** Whether an object that a webhook has converted matches the field selector; undefined where it matches anyway. */
   readonly matchesConverted: ((object: CachedObject) => boolean) | undefined;

@@ -1,7 +1,7 @@
 import { expandNames, formatGroupVersion, isSince, type Names, type Release } from '../../meta/index.ts';
 import type { ResourceDefinition, ResourceVersion } from './definition.ts';
 
-/** What the clients of a deprecated version are told. */
+/** The warning and the release for clients of a deprecated version. */
 export interface Deprecation {
   /** The text of the warning: `v1 Endpoints is deprecated in v1.33+; use …`. */
   readonly warning: string;

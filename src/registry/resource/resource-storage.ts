@@ -12,7 +12,7 @@ export interface StorageOptions {
   /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes. */
   readonly windowMs: number;
   readonly windowBytes: number;
-  /** What the windows of all resources may take together. */
+  /** The memory that the windows of all resources share. */
   readonly windowMemory: WindowMemory;
   /** See `Observer.read`. */
   readonly onRead?: ((objects: number) => void) | undefined;

@@ -60,7 +60,7 @@ export interface Resource {
   readonly verbs: VerbsByPath;
 }
 
-/** What feature gates say about writes. A custom resource has neither. */
+/** The rules of feature gates for writes. A custom resource has none. */
 export interface WriteRules {
   /** Fields that writes drop because their feature gate is off. */
   readonly gated: GatedFields | undefined;

@@ -16,7 +16,7 @@ import { MAX_VALUE_EXPRESSION } from './admission-policies.validation.ts';
 
 type Conditions = readonly Infer<typeof MatchCondition>[] | undefined;
 
-/** What all kinds of policies have. */
+/** The fields that all kinds of policies have. */
 interface PolicyExpressions {
   readonly paramKind?: Infer<typeof ParamKind>;
   readonly matchConditions?: Conditions;

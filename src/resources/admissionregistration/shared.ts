@@ -1,4 +1,4 @@
-/** What the kinds of the group have in common. */
+/** The parts that the kinds of the group share. */
 import type { ObjectMeta } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';

@@ -10,7 +10,7 @@ const reviewVersions = ['v1', 'v1beta1'];
 const noSideEffects = ['None', 'NoneOnDryRun'];
 const allSideEffects = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 
-/** What webhooks must have that those of v1beta1 need not have. */
+/** Fields that webhooks must have and those of v1beta1 need not have. */
 export interface WebhookRules {
   readonly noSideEffects: boolean;
   readonly knownReviewVersion: boolean;

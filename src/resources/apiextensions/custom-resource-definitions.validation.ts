@@ -36,7 +36,9 @@ type Definition = ObjectOf<typeof CustomResourceDefinition>;
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
 
-/** What validation accepts in definitions of v1beta1, and in an update where the stored definition has it already. */
+/**
+ * Errors that validation tolerates in definitions of v1beta1, and in an update where the stored definition has them already.
+ */
 export interface Tolerance {
   readonly missingSchemas?: boolean;
   /** Where no unknown fields are pruned. */
@@ -46,7 +48,7 @@ export interface Tolerance {
   readonly noDefault?: string;
 }
 
-/** What an update may leave as it is. */
+/** The errors of a stored definition that an update may keep. */
 export function* toleranceOf({ spec = {} }: Definition, names: Names): Steps<Tolerance> {
   const schemas = (spec.versions ?? []).map(({ schema }) => schema?.openAPIV3Schema);
   let nonStructural = false;

@@ -17,7 +17,7 @@ import {
 } from './json-schema.ts';
 import { validateStructural } from './structural-schema.validation.ts';
 
-/** What the position of a schema implies. */
+/** The rules that follow from the position of a schema. */
 interface Place {
   /** The reason why a default is not allowed here; undefined where it is. */
   readonly noDefault?: string;

@@ -32,7 +32,7 @@ export function* validateStructural(schema: Schema, path: string, names: Names):
   return errors.concat(yield* validateComplete(schema, schema, path, path, walk));
 }
 
-/** What a walk through a schema has at hand. */
+/** The state of a walk through a schema. */
 interface Walk {
   readonly names: Names;
   readonly pace: Pace;

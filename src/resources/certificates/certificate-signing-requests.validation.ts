@@ -26,7 +26,7 @@ const MIN_SECONDS = 600;
 const MAX_DOMAIN = 253;
 const MAX_SIGNER = 571;
 
-/** What validation accepts in requests of v1beta1, and in an update where the stored request has it already. */
+/** Errors that validation tolerates in requests of v1beta1, and in an update where the stored request has them already. */
 export interface Tolerance {
   readonly legacySigner?: boolean;
   readonly unknownUsages?: boolean;
@@ -40,7 +40,7 @@ export interface Tolerance {
 
 const legacySigner = ({ labels }: Names): string => `${labels}/legacy-unknown`;
 
-/** What an update may leave as it is. */
+/** The errors of a stored request that an update may keep. */
 export function toleranceOf({ spec = {}, status = {} }: Request, updated: Request, names: Names): Tolerance {
   const { usages = [], signerName } = spec;
   const types = (status.conditions ?? []).map(({ type = '' }) => type);

@@ -10,7 +10,7 @@ type Source = Infer<typeof PersistentVolumeSource>;
 export type SourceName = keyof Source;
 type Rule = (source: never, path: string, context: VolumeContext) => FieldError[];
 
-/** What the validation of a source depends on besides the source. */
+/** The context of the validation of a source. */
 interface VolumeContext extends PodSpecContext {
   /** Name of the volume; empty for an inline volume. */
   readonly volume: string;

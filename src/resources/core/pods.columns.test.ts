@@ -4,7 +4,7 @@ import { cellsOf } from '../testing/kind.ts';
 import { readinessGates } from './pods.columns.ts';
 import { pods } from './pods.ts';
 
-// What the reference server prints of such pods.
+// The reference server's cells for such pods.
 const containers = [
   { name: 'a', image: 'i' },
   { name: 'b', image: 'i' },

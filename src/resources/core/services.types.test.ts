@@ -4,7 +4,7 @@ import { created, fieldErrors, replaced } from '../testing/kind.ts';
 import { cluster } from '../testing/service-pools.ts';
 import { services } from './services.ts';
 
-// What a service keeps when its type changes. The rules are those of the reference server's strategy
+// Fields that a service keeps when its type changes. The rules are those of the reference server's strategy
 // (`dropTypeDependentFields`) and storage (`patchAllocatedValues`, `normalizeClusterIPs`).
 
 const selector = { app: 'web' };

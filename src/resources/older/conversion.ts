@@ -138,7 +138,7 @@ function* decode(content: JsonObject, schema: StructSchema, names: Names): Steps
   return contentOf((isLarge(bare) ? yield* type.decodeInSteps(bare) : type.decode(bare)).value);
 }
 
-/** What the annotations that carry losses begin with. */
+/** The prefix of the annotations that carry losses. */
 export const carrierPrefix = ({ domain }: Names): string => `conversion.${domain}/`;
 
 /** The annotation for what only this version has: `conversion.<domain>/autoscaling.v2`. */

@@ -1,6 +1,6 @@
 /**
- * What a conversion to another version loses, as data that restores it. The object in the other version carries it in an
- * annotation, as long as it is in that version.
+ * The fields that a conversion to another version loses, as data that restores them. The object in the other version carries
+ * them in an annotation, as long as it is in that version.
  */
 import { parsePlainJson, parsePlainJsonInSteps, stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
 import {

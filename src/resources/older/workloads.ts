@@ -109,7 +109,7 @@ const templateGeneration = annotated('spec', 'templateGeneration', 'deprecated.d
 
 type Rules = Omit<OlderVersion, 'version' | 'schema' | 'lifecycle'>;
 
-/** What the beta versions before v1beta2 have in common. */
+/** The rules that the beta versions before v1beta2 share. */
 const early: Rules = { changes: [], defaults: setLabels };
 const earlyDeployment: Rules = {
   ...early,

@@ -8,7 +8,7 @@ import { validateContainerResources, validateResizePolicy } from './resources.ts
 import { validateContainerSecurity } from './security-context.ts';
 import { type Volumes, validateDevices, validateMounts } from './volume-mounts.ts';
 
-/** What the validation of a container needs to know of its pod. */
+/** The part of a pod that the validation of its containers uses. */
 export interface PodScope {
   readonly spec: PodSpec;
   readonly volumes: Volumes;

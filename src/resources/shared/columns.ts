@@ -6,7 +6,7 @@ import type { LabelSelector } from '../../types/meta-v1.ts';
 
 // Table columns and cell formats that many kinds share.
 
-/** What these columns read of an object. */
+/** The fields that these columns read. */
 interface Named {
   metadata: ObjectMeta;
 }

@@ -15,13 +15,13 @@ import {
 } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 
-/** What the validation of pods and pod templates depends on besides the object. */
+/** The context of the validation of pods and pod templates. */
 export interface PodValidationContext extends Pick<StrategyContext, 'names' | 'allowPrivileged'> {
   /** The object is being created: values are refused that are tolerated in stored objects only. */
   readonly creates?: boolean;
 }
 
-/** What the validation of a pod spec depends on besides the spec. */
+/** The context of the validation of a pod spec. */
 export interface PodSpecContext extends PodValidationContext {
   /** Name of the pod; undefined for the spec of a template. */
   readonly pod?: string;

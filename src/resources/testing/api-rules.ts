@@ -77,7 +77,7 @@ interface Version {
   readonly lifecycle: Lifecycle;
 }
 
-/** What breaks the rules about the versions of a kind in a release that can be rolled back to another one. */
+/** Returns violations of the rules about the versions of a kind in a release that can be rolled back to another one. */
 export function brokenRules(
   definition: ResourceDefinition,
   release: Release = apiRelease,

@@ -289,7 +289,7 @@ describe('a client certificate', () => {
     };
     file('changing.crt', foreign.cert);
     await expect.poll(askLater).toMatchObject({ username: 'eve' });
-    // What cannot be read changes nothing.
+    // An unreadable file changes nothing.
     file('changing.crt', foreign.cert.slice(0, 100));
     for (let i = 0; i < 3; i++) expect(await askLater()).toMatchObject({ username: 'eve' });
     file('changing.crt', clients.cert);

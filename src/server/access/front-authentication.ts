@@ -1,4 +1,7 @@
-/** What the server in front of an extension API server says about authentication: its config map `extension-apiserver-authentication`. */
+/**
+ * The authentication settings of the server in front of an extension API server: its config map
+ * `extension-apiserver-authentication`.
+ */
 import type { RequestHeaderSettings } from '../../auth/index.ts';
 import { createClient, httpsTransport, reflect } from '../../client/index.ts';
 import { type ApiObject, at, type Clock, type Json, type Names } from '../../meta/index.ts';

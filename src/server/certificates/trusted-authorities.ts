@@ -16,7 +16,7 @@ export class TrustedAuthorities {
   #front: FrontAuthorities = { clientCa: '', requestHeaderCa: undefined };
   #clients: TrustPool | undefined;
   #proxies: TrustPool | undefined;
-  /** What the pools are made of. */
+  /** The files from which the pools were built. */
   #made: Bundles | undefined;
   #changed: () => void = () => {};
 

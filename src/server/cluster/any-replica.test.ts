@@ -8,7 +8,7 @@ import { type Dependencies, silentLog } from '../dependencies.ts';
 import { createServer, type OrchServer } from '../server.ts';
 import { storeLink } from '../testing/store-link.ts';
 
-// What is begun through one of two servers goes on through the other one. Their watches are late.
+// Operations that begin through one of two servers go on through the other one. Their watches are late.
 const servers: OrchServer[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));

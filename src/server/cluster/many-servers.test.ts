@@ -202,7 +202,7 @@ describe('two servers', () => {
       { ...object('Role', 'r'), rules: [{ ...rules[0], resources: ['roles'] }] },
     );
     expect(await reads()).toBe(403);
-    // What jane no longer holds through the first server cannot be granted through the second one.
+    // A right that jane has lost through the first server cannot be granted through the second one.
     await first.client.update(
       { ...place('roles'), name: 'r' },
       { ...object('Role', 'r'), rules: [{ ...rules[0], verbs: ['create'], resources: ['roles'] }] },

@@ -223,7 +223,7 @@ describe('the APIServices', () => {
     expect(await listed()).toContain('v1.second.example.com');
     clocks[0].advance(5);
     const registered = register(0);
-    // What it lacks arrives when it has seen all APIServices.
+    // The missing part arrives when it has seen all APIServices.
     setTimeout(release, 200);
     await registered;
     expect(await listed()).toEqual(

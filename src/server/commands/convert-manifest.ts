@@ -46,7 +46,7 @@ export interface KindVersions {
 }
 
 /**
- * What a server shows in version `to` of a manifest in version `from`, apart from the fields that only a server sets.
+ * Converts a manifest from version `from` to version `to` as a server does, without the fields that only a server sets.
  * `unknown`: the paths of fields that the type of the manifest does not have. @throws StatusError for a value of the wrong
  * type, and where the object cannot be converted
  */
@@ -99,7 +99,7 @@ interface Converted {
   readonly object: JsonObject;
   /** Paths of fields that the type of the manifest does not have; the result lacks them. */
   readonly unknown: readonly Path[];
-  /** What a reader of the result may not expect: defaults of the former version, and fields that the new one lacks. */
+  /** Surprises for a reader of the result: defaults of the former version, and fields that the new one lacks. */
   readonly warnings: readonly string[];
 }
 
@@ -114,7 +114,7 @@ export async function convertManifest(kinds: Kinds, manifest: JsonObject, apiVer
   const { object: shown, unknown } = await show(manifest, source, source);
   const { object: converted } = await show(manifest, source, apiVersion);
   const bare = prune(converted, manifest, () => true) as JsonObject;
-  // What a server would add by itself.
+  // Fields that a server adds by itself.
   const added = (await show(bare, apiVersion, apiVersion)).object;
   const object = prune(converted, manifest, (value, at) => jsonEqual(value, valueAt(added, at))) as JsonObject;
 
@@ -183,7 +183,7 @@ const groupOf = (apiVersion: string): string => parseGroupVersion(apiVersion)?.g
 
 const listed = (versions: readonly KindVersion[]): string => versions.map(({ apiVersion }) => apiVersion).join(', ');
 
-/** What a server would store of a manifest, apart from the fields that only a server sets. @throws StatusError */
+/** The stored form of a manifest, without the fields that only a server sets. @throws StatusError */
 export function storedOf(version: KindVersion, manifest: JsonObject, names: Names) {
   const { kind, declared, stored, defaults } = version;
   const { value, unknown } = version.type.decode(manifest);

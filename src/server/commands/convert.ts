@@ -19,7 +19,7 @@ import { definitionsOf } from './definition-sources.ts';
 import { documentsOf, documentsOfStream, filesAt } from './manifest-files.ts';
 import { parseSettings, printText, runToEnd } from './run-until-signal.ts';
 
-/** What `orch convert --help` prints. */
+/** The output of `orch convert --help`. */
 const convertHelp = (): string =>
   commandHelp(
     'orch convert -f <file,…> --output-version=<group/version> [flags]',

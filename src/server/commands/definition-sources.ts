@@ -35,7 +35,7 @@ export async function definitionsOf(
   return definitions;
 }
 
-/** What `read` makes of definitions. @throws StartError for a definition that is not valid */
+/** Returns the result of `read`, which reads definitions. @throws StartError for a definition that is not valid */
 export function fromDefinitions<T>(read: () => T): T {
   try {
     return read();

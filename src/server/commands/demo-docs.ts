@@ -3,7 +3,7 @@ import type { CommandDocs, FlagTable } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { defaultSettings, type Settings, serverTable } from '../settings/flags.ts';
 
-/** What `orch demo` changes of the defaults of `orch serve`. */
+/** The settings of `orch demo` that differ from the defaults of `orch serve`. */
 const demoDefaults: Settings = {
   ...defaultSettings,
   apiDomain: compatibleDomain,
@@ -19,7 +19,7 @@ export const demoTable: FlagTable<Settings> = {
   defaults: demoDefaults,
 };
 
-/** What `orch demo --help` prints. */
+/** The output of `orch demo --help`. */
 const demoHelp = (): string =>
   commandHelp(
     'orch demo [flags]',

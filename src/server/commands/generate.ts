@@ -7,7 +7,7 @@ import { StartError, systemReason } from '../start-error.ts';
 import { definitionsOf, fromDefinitions } from './definition-sources.ts';
 import { parseSettings, printText, runToEnd } from './run-until-signal.ts';
 
-/** What `orch generate --help` prints. */
+/** The output of `orch generate --help`. */
 const generateHelp = (): string =>
   commandHelp(
     'orch generate types --from=<source,…> [flags]',

@@ -56,7 +56,7 @@ const table: FlagTable<KubeconfigSettings> = {
   ],
 };
 
-/** What `orch kubeconfig --help` prints. */
+/** The output of `orch kubeconfig --help`. */
 const help = (): string =>
   commandHelp(
     'orch kubeconfig --user=NAME [--group=NAME,…] [flags]',

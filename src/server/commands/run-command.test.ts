@@ -10,7 +10,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What the command prints. */
+/** The output of the command. */
 async function printed(...args: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   await runCommand(args);

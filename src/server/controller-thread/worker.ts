@@ -1,4 +1,4 @@
-// What runs in the controller thread, see ./controller-thread.ts.
+// The program of the controller thread, see ./controller-thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClient, type QueueObserver, type Transport } from '../../client/index.ts';
 import {

@@ -10,7 +10,7 @@ const verbs: readonly FaultVerb[] = ['get', 'list', 'watch', 'create', 'update',
 /** The status codes of faults. */
 export type FaultStatus = 403 | 404 | 409 | 410 | 429 | 500 | 503 | 504;
 
-/** What a request meets instead of its response. */
+/** A fault that replaces the response to a request. */
 export type Fault =
   /** The connection fails before the request is served. */
   | 'refuse'

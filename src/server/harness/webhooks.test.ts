@@ -109,7 +109,7 @@ function answer({ path, review: { request } }: WebhookRequest): object | Promise
   return { convertedObjects, result: { status: 'Success' } };
 }
 
-/** What holds wherever the webhooks are answered. */
+/** Steps that succeed wherever the webhooks run. */
 async function tryGadgets({ client }: TestServer): Promise<void> {
   expect(await client.create(gadgets, gadget('a', { size: 3 }))).toMatchObject({ spec: { size: 3, colour: 'green' } });
   await expect(client.create(gadgets, gadget('b', { size: 0 }))).rejects.toMatchObject({

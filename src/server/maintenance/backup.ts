@@ -22,7 +22,7 @@ const table = mergeTables(serveFlags('dataDir'), reportTable);
 /** Maximum size in bytes of a file in a backup, besides the store: excludes logs. */
 const largestFile = 1024 * 1024;
 
-/** What `orch backup --help` prints. */
+/** The output of `orch backup --help`. */
 const backupHelp = (): string =>
   commandHelp(
     'orch backup [flags] FILE',

@@ -35,7 +35,7 @@ type CheckSettings = typeof table.defaults;
 /** The exit status when there are errors. */
 const errorStatus = 3;
 
-/** What `orch check --help` prints. */
+/** The output of `orch check --help`. */
 const checkHelp = (): string =>
   commandHelp(
     'orch check [flags] [FILE]',

@@ -51,7 +51,7 @@ const table = mergeTables(
 );
 type MigrateSettings = typeof table.defaults;
 
-/** What `orch migrate --help` prints. */
+/** The output of `orch migrate --help`. */
 const migrateHelp = (): string =>
   commandHelp(
     'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',

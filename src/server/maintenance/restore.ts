@@ -36,7 +36,7 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
 };
 const table = mergeTables(mergeTables(serveFlags('dataDir'), ownTable), reportTable);
 
-/** What `orch restore --help` prints. */
+/** The output of `orch restore --help`. */
 const restoreHelp = (): string =>
   commandHelp(
     'orch restore [flags] FILE',

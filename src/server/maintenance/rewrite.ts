@@ -52,7 +52,7 @@ const table = mergeTables(
 );
 type RewriteSettings = typeof table.defaults;
 
-/** What `orch rewrite --help` prints. */
+/** The output of `orch rewrite --help`. */
 const rewriteHelp = (): string =>
   commandHelp(
     'orch rewrite --encryption-provider-config=<file> [flags]',

@@ -16,7 +16,7 @@ afterEach(() => {
   while (read() !== '');
 });
 
-/** What is in the pipe. */
+/** The content of the pipe. */
 function read(): string {
   const buffer = Buffer.alloc(128 * 1024);
   try {

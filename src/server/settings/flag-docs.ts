@@ -25,7 +25,7 @@ function flagLines(flags: readonly ListedFlag[]): string[] {
 export const commandHelp = (call: string, text: readonly string[], flags: readonly ListedFlag[]): string =>
   [call, '', ...text, ...flagLines(flags), ''].join('\n');
 
-/** What `orch controllers --help` prints. */
+/** The output of `orch controllers --help`. */
 export const managerHelp = (): string =>
   commandHelp(
     'orch controllers --kubeconfig=<file> [flags]',
@@ -36,7 +36,7 @@ export const managerHelp = (): string =>
     managerTable.list,
   );
 
-/** What `orch serve --help` prints. */
+/** The output of `orch serve --help`. */
 export function helpText(): string {
   const lines = [
     'orch serve [flags]',

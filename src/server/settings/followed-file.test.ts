@@ -29,7 +29,7 @@ function follow() {
   });
   return { clock, seen, file, stop };
 }
-/** What a minute brings. */
+/** The changes within a minute. */
 async function minute({ clock, seen }: ReturnType<typeof follow>): Promise<string[]> {
   await clock.advance(60_000, async () => {
     for (let i = 0; i < 10; i++) await Promise.resolve();

@@ -36,7 +36,7 @@ type LimitSettings = Pick<
   'enablePriorityAndFairness' | 'maxRequestsInflight' | 'maxMutatingRequestsInflight' | 'workers'
 >;
 
-/** What each worker has of a limit of the whole server. */
+/** The share of each worker in a limit of the whole server. */
 export const shareOf = ({ workers }: Pick<ServerSettings, 'workers'>, limit: number): number =>
   Math.ceil(limit / workers);
 

@@ -19,9 +19,8 @@ interface SelectedDefinitions {
 type SelectingSettings = Pick<ServerSettings, 'apiProfile' | 'runtimeConfig' | keyof ReleaseSettings>;
 
 /**
- * What `--api-profile`, `--runtime-config` and `--emulated-version` select. Older versions are loaded only where a beta
- * version is named, or an earlier release is served, which may have them.
- * @throws StartError
+ * Returns the resources that `--api-profile`, `--runtime-config` and `--emulated-version` select. Older versions are loaded
+ * only where a beta version is named, or an earlier release is served, which may have them. @throws StartError
  */
 export async function selectDefinitions(
   { apiProfile, runtimeConfig: config, ...releases }: SelectingSettings,

@@ -46,7 +46,7 @@ afterEach(async () => {
 interface Running {
   readonly server: OrchServer;
   readonly client: OrchServer['client'];
-  /** What is stored at a key, without decryption. */
+  /** The stored text of a key, without decryption. */
   readonly stored: (key: string) => Promise<string>;
   readonly ask: (url: string) => Promise<{ readonly status: number; readonly body: string }>;
 }
@@ -155,7 +155,7 @@ describe('encryption at rest', () => {
     const next = await run(file([cbc('two'), gcm('one')]));
     expect(await next.stored('/keys/x')).toMatch(/^k8s:enc:aescbc:v1:two:/);
     await next.server.close();
-    // What cannot be decrypted is left as it is.
+    // A value that cannot be decrypted stays as it is.
     const last = await run(file([gcm('three')]));
     expect(await last.stored('/keys/x')).toMatch(/^k8s:enc:aescbc:v1:two:/);
   });

@@ -79,7 +79,7 @@ export interface LoadResult {
   readonly retries: number;
 }
 
-/** What the clients of a load share. */
+/** The state that the clients of a load share. */
 interface LoadState {
   readonly failures: string[];
   readonly created: string[];

@@ -21,7 +21,7 @@ export interface Answer {
 
 export interface OlderServer {
   readonly server: OrchServer;
-  /** What the server has logged as errors. */
+  /** The errors that the server has logged. */
   readonly errors: readonly unknown[];
   /** @throws for an answer with another status than the expected one */
   readonly request: (method: string, url: string, body?: JsonObject, options?: RequestOptions) => Promise<Answer>;

@@ -50,7 +50,7 @@ interface Answered {
   readonly bytes: number;
 }
 
-/** What sends requests to a server that may be hostile: those to webhooks, and those to identity providers. */
+/** Clients of servers that may be hostile: those of webhooks, and those of identity providers. */
 const clients: {
   readonly [name: string]: (url: string, authority?: string, ms?: number) => Promise<Answered>;
 } = {

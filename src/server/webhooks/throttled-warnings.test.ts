@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { webhookFailures } from './throttled-warnings.ts';
 
-/** What is logged, on a clock that the test sets. */
+/** The log, on a clock that the test sets. */
 function logged() {
   const lines: unknown[] = [];
   const clock = { now: 0, monotonic: () => clock.now };

@@ -64,7 +64,7 @@ async function hookOf(name: string, user: object, answer: (call: HookCall) => un
   return { hook, kubeconfig: written(`${name}.kubeconfig`, JSON.stringify(config)) };
 }
 
-/** What webhooks answer. No failure is one after which they are called again. */
+/** The failures of webhooks after which they are not called again. */
 const failures: readonly (readonly [string, (call: HookCall) => unknown])[] = [
   ['refuse the call in the words of the request', (call) => ({ status: 403, text: echo(call), type: 'text/plain' })],
   [

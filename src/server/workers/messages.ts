@@ -1,10 +1,10 @@
-/** What the processes of a server ask of each other. The first one is the owner of the store, the others are its workers. */
+/** The calls between the processes of a server. The first one is the owner of the store, the others are its workers. */
 import type { ApiResponse, MetricLines } from '../../http/index.ts';
 import type { ByteString } from '../../meta/index.ts';
 import type { Tls } from '../certificates/tls.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 
-/** What a worker starts with. */
+/** The input of a worker. */
 export interface WorkerStart {
   readonly settings: ServerSettings;
   /** The identity of the server. */
@@ -27,7 +27,7 @@ export interface HealthParameters {
   readonly include: readonly string[];
 }
 
-/** What a worker asks of the owner, which speaks for the whole server. */
+/** The owner's functions for workers: it speaks for the whole server. */
 export interface OwnerCalls {
   readonly health: (path: string, parameters: HealthParameters) => Promise<ApiResponse>;
   readonly healthOutcomes: () => Promise<string>;
@@ -42,7 +42,7 @@ export interface OwnerCalls {
   readonly closed: (connections: number) => void;
 }
 
-/** What the owner asks of a worker. */
+/** The worker's functions for the owner. */
 export interface WorkerCalls {
   /** Resolves when the worker can serve requests. */
   readonly start: (start: WorkerStart) => Promise<void>;

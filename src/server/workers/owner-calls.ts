@@ -4,7 +4,7 @@ import type { Log } from '../dependencies.ts';
 import type { OwnerCalls } from './messages.ts';
 import type { Workers } from './workers.ts';
 
-/** What the owner does for its workers. */
+/** The functions of the owner for its workers. */
 export function ownerCalls(
   { health, metrics, auditor }: Pick<ServerComponents, 'health' | 'metrics' | 'auditor'>,
   log: Log,

@@ -50,7 +50,7 @@ describe.skipIf(program === undefined)('etcd without space', () => {
       const entries: Entry[] = [];
       for await (const page of pagesOf(store, { prefix: '' })) for (const entry of page.entries) entries.push(entry);
       expect(entries).toHaveLength(created);
-      // What is left fits below the quota.
+      // The rest fits below the quota.
       const deleted = entries.slice(0, entries.length >> 1);
       for (const { key, revision } of deleted) {
         expect(await store.commit([{ key, revision }], [{ key }])).toMatchObject({ ok: true });

@@ -36,7 +36,7 @@ describe.skipIf(program === undefined)('etcd', () => {
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.close();
   });
-  /** What etcdctl prints. */
+  /** The output of etcdctl. */
   function etcdctl(...args: string[]): string {
     const { stdout } = spawnSync(etcdProgram('etcdctl') ?? 'etcdctl', [`--endpoints=${etcd.servers[0]}`, ...args], {
       env: { ...process.env, ETCDCTL_API: '3' },

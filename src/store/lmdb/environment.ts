@@ -30,7 +30,7 @@ export interface Environment extends Tables {
   readonly state: State;
   /** The state of the tree when the files were last opened. */
   readonly treeState: State;
-  /** What the tree said about its log then; undefined when all commits are in the tree. */
+  /** The log mark of the tree at that time; undefined when all commits are in the tree. */
   readonly mark: LogMark | undefined;
   /** The groups that were in the log alone when the files were first opened. They are staged in the tables. */
   readonly tail: readonly Group[];
@@ -38,7 +38,7 @@ export interface Environment extends Tables {
   readonly unsealed: Position | undefined;
   /** Called with the position up to which records are sealed, once that is durable. */
   sealedUpTo(position: Position | 'none'): void;
-  /** What makes transactions follow each other. */
+  /** The order of transactions. */
   readonly sequence: Sequence;
   /**
    * Closes the files and opens them again, as the library requires after it failed to write a meta page. Until that

@@ -36,7 +36,7 @@ describe.skipIf(!canFailSyncWrites)('a transaction whose meta page could not be 
 
   const put = (key: string) => store.commit([], [{ key, value }]);
   const keys = async () => (await store.list({ prefix: '' })).entries.map(({ key }) => key);
-  /** What a watch delivers: revisions, and the code of the error that ends it. */
+  /** The deliveries of a watch: revisions, and the code of the error that ends it. */
   function follow(after: number): (number | string)[] {
     const delivered: (number | string)[] = [];
     store.watch('', after, {

@@ -42,7 +42,7 @@ export function unsealedFrom(root: RootDatabase<Buffer, Buffer>, reading = {}): 
   return isOld ? { revision: 0, ordinal: 0 } : undefined;
 }
 
-/** What the tree says about its log; undefined when all commits are in the tree. */
+/** The log mark of the tree; undefined when all commits are in the tree. */
 export function markFrom(root: RootDatabase<Buffer, Buffer>, reading = {}): LogMark | undefined {
   const found = root.get(logKey, reading);
   return found && decodeMark(found);

@@ -233,7 +233,7 @@ class LmdbStore implements Store {
     if (this.#closed !== undefined) throw closedError();
   }
 
-  /** What can be read in this turn of the event loop. */
+  /** The state that can be read in this turn of the event loop. */
   #readable(): State {
     this.#checkOpen();
     this.#environment.sequence.check();

@@ -105,7 +105,7 @@ export function groupsIn(file: Buffer, id: Buffer): LoggedGroup[] {
   for (let page = 0; page * logPageBytes < file.length; ) {
     const group = groupAt(file, page, id);
     if (group !== undefined) groups.push(group);
-    // What is inside of a group is its payload, which clients choose.
+    // The inside of a group is its payload, which clients choose.
     page += group?.pages ?? 1;
   }
   return groups.sort((a, b) => a.sequence - b.sequence);

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const keys = async (of: Store = store) => (await of.list({ prefix: '' })).entries.map(({ key }) => key);
 const large = (key: string) => ({ key, value: Buffer.alloc(1024 * 1024, key) });
-/** What a process that ends now leaves, in a directory of its own. */
+/** A copy of the files as a killed process leaves them. */
 function killed(name = 'killed'): string {
   const copy = join(directory, name);
   cpSync(path, copy, { recursive: true });
@@ -49,7 +49,7 @@ async function checkpoint(): Promise<void> {
   clock.advance(500);
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setTimeout(resolve, 5));
 }
-/** What the tree alone has: the format, and the number of keys. */
+/** The content of the tree alone: the format, and the number of keys. */
 async function treeAt(at: string): Promise<{ format: string; isLogged: boolean; keys: number }> {
   const copy = join(directory, 'tree');
   rmSync(copy, { recursive: true, force: true });
@@ -99,7 +99,7 @@ test('a process that is killed again and again loses no commit', async () => {
     for (const i of [0, 1]) await store.commit([], [put(`d${round * 2 + i}`)]);
     const left = killed();
     await store.close();
-    // What the close wrote is undone.
+    // Undoes the writes of the close.
     rmSync(path, { recursive: true });
     renameSync(left, path);
   }

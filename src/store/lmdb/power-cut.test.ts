@@ -57,7 +57,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What a data file has, in a directory of its own. */
+/** The content of a data file, in a directory of its own. */
 async function imageOf(path: string, bytes: Buffer): Promise<TreeImage> {
   mkdirSync(path);
   writeFileSync(join(path, 'data.mdb'), bytes);

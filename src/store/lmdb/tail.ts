@@ -7,7 +7,7 @@ import { decodeState, type State } from './records.ts';
 
 export const logFile = 'log';
 
-/** What the tree says about its log: which one it is, and the last group of it that is in the tree. */
+/** The mark of the log in the tree: which log it is, and its last group that is in the tree. */
 export interface LogMark {
   readonly id: Buffer;
   readonly sequence: number;

@@ -32,7 +32,7 @@ export type Outcome =
   | { readonly ok: true; readonly revision: number; readonly written: readonly Written[] }
   | { readonly ok: false; readonly revision: number };
 
-/** What becomes durable together. */
+/** A group of records that become durable together. */
 export interface Batch {
   /** The state after it. */
   readonly state: State;
@@ -121,7 +121,7 @@ export class Transaction {
     if (revision > this.#state.oldest) this.#state = { ...this.#state, oldest: revision };
   }
 
-  /** What it changes: state, tables. */
+  /** The changes of state and tables. */
   get batch(): Batch {
     const { records, leases } = this.#tables;
     const changes = this.#records.map(({ position, record }) => records.change(position, record));

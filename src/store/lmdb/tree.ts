@@ -38,7 +38,7 @@ const changesAStep = 1024;
 const bytesAStep = 1024 * 1024;
 
 const pageBytes = 4096;
-/** What every transaction writes: the way to the roots of the tables, and the list of free pages. */
+/** The pages that every transaction writes: the way to the roots of the tables, and the list of free pages. */
 const pagesOfRoots = 64;
 
 export interface TreeUpkeep {
@@ -49,7 +49,7 @@ export interface TreeUpkeep {
   readonly damaged: (error: StoreError) => void;
 }
 
-/** What one transaction writes. */
+/** The work of one transaction. */
 interface Work {
   readonly groups: readonly Group[];
   readonly batch: Batch | undefined;

@@ -26,7 +26,7 @@ export const objectOf = ({ kind, namespace, name, rules, subjects, roleRef }: St
   return JSON.parse(JSON.stringify({ kind, metadata: { namespace, name }, ...content })) as ApiObject;
 };
 
-/** What authorization by roles means, as the specification says it: every binding, every subject, every rule. */
+/** Authorization by roles as the specification defines it: every binding, every subject, every rule. */
 export function modelAllows(stored: Stored, { user, verb, resource, path }: Attributes): boolean {
   const namespace = resource?.namespace ?? '';
   return [...stored.values()].some((binding) => {

@@ -17,7 +17,7 @@ export const callOf =
   (name: string, ...args: Value[]): Value =>
     overloadOf(library, name).call(...args);
 
-/** What a call of an overload costs. */
+/** The cost of a call of an overload. */
 export const costOf =
   (library: Library) =>
   (name: string, ...args: Value[]): number => {

@@ -298,7 +298,7 @@ describe('persistentvolume-binder-controller: claims without a volume', () => {
       'volume.beta.kubernetes.io/storage-provisioner': 'example.com/disks',
       'volume.kubernetes.io/storage-provisioner': 'example.com/disks',
     });
-    // What the provisioner does.
+    // The provisioner's part.
     const { metadata } = await claim('data');
     const claimRef = { kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data', uid: metadata.uid ?? '' };
     await addVolume('pvc-1', { claimRef }, { annotations: { 'pv.kubernetes.io/provisioned-by': 'example.com/disks' } });

@@ -10,7 +10,7 @@ import { isBoundTo, type PersistentVolume } from './matching.ts';
 
 export type StorageClass = ClassSchema & Named;
 
-/** What the binder works with. */
+/** The state and the dependencies of the binder. */
 export interface Binder {
   readonly client: Client;
   readonly events: EventRecorder;

@@ -9,7 +9,7 @@ import type { ControllerContext } from '../../types.ts';
 import { isTrue, type Job } from '../jobs/model.ts';
 import type { CronJob } from './due.ts';
 
-/** What one reconcile of a cron job works with. */
+/** The state of one reconcile of a cron job. */
 export interface Pass {
   readonly context: ControllerContext;
   /** As it was when the reconcile began. */

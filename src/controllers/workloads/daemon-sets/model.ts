@@ -1,4 +1,4 @@
-/** What the controller of daemon sets computes from daemon sets, nodes and pods. */
+/** Computations of the controller of daemon sets from daemon sets, nodes and pods. */
 import type { Names } from '../../../meta/index.ts';
 import type { DaemonSet as DaemonSetSchema } from '../../../types/apps-v1.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from '../../../types/core-v1.ts';

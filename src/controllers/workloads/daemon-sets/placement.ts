@@ -66,7 +66,7 @@ export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
 const available = ({ set, now }: Pass, pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
 const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 
-/** What makes every node that the set wants have one pod; the result also says when to look at failed pods again (ms). */
+/** Returns the changes after which every selected node has one pod, and when to look at failed pods again (ms). */
 export function placement(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, backoff: Backoff) {
   const create: string[] = [];
   const remove: Pod[] = [];

@@ -1,4 +1,4 @@
-/** What the controller of deployments computes from deployments and replica sets. */
+/** Computations of the controller of deployments from deployments and replica sets. */
 import { type JsonObject, jsonEqual, type Names, parseTime } from '../../../meta/index.ts';
 import type { Deployment as DeploymentSchema, ReplicaSet as ReplicaSetSchema } from '../../../types/apps-v1.ts';
 import type { PodTemplateSpec } from '../../../types/core-v1.ts';

@@ -154,7 +154,7 @@ function isComplete({ job, succeeded, counts }: Pass): boolean {
 const completion = ({ now }: Pass): Condition =>
   newCondition('SuccessCriteriaMet', 'True', 'CompletionsReached', 'Reached expected number of succeeded pods', now);
 
-/** What changes in the status when the job has been suspended or resumed, which is recorded; otherwise undefined. */
+/** The change of the status after a suspension or a resumption of the job, which is recorded; otherwise undefined. */
 function suspension({ context: { events }, job, now }: Pass): Pick<JobStatus, 'conditions' | 'startTime'> | undefined {
   const suspended = isSuspended(job);
   const [reason, message] = suspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed'];

@@ -5,7 +5,7 @@ type Policy = NonNullable<JobSpec['podFailurePolicy']>;
 type Rule = NonNullable<Policy['rules']>[number];
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 
-/** What a pod failure policy says about a failed pod. */
+/** The verdict of a pod failure policy on a failed pod. */
 export interface Verdict {
   /** Of the rule that matches; undefined when none does. */
   readonly action?: string;

@@ -19,7 +19,7 @@ import {
   validIndexOf,
 } from './model.ts';
 
-/** What one reconcile of a job works with. */
+/** The state of one reconcile of a job. */
 export interface Pass {
   readonly context: ControllerContext;
   /** As it was when the reconcile began. */

@@ -18,7 +18,7 @@ import {
   withIdentity,
 } from './identity.ts';
 
-/** What one reconcile of a stateful set works with. */
+/** The state of one reconcile of a stateful set. */
 export interface Pass {
   readonly context: ControllerContext;
   readonly set: StatefulSet;

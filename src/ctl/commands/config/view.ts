@@ -6,7 +6,7 @@ import { text, toggle } from '../../flags/flag.ts';
 import { outputFlags, printerOf } from '../../output/printer.ts';
 import { readConfig } from './config-file.ts';
 
-/** What `view` shows instead of secrets and certificates. */
+/** The placeholders that `view` shows for secrets and certificates. */
 const secrets: { readonly [field: string]: string } = {
   'certificate-authority-data': 'DATA+OMITTED',
   'client-certificate-data': 'DATA+OMITTED',

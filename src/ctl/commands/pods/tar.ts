@@ -47,7 +47,7 @@ export function writeEntry({ name, mode, content }: TarEntry): Uint8Array {
   return out;
 }
 
-/** What ends an archive. */
+/** The end of an archive. */
 export const endOfArchive = (): Uint8Array => new Uint8Array(2 * blockBytes);
 
 function splitName(name: string): { readonly prefix: string; readonly rest: string } {

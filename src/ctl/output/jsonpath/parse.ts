@@ -24,7 +24,7 @@ export type Node =
   | { readonly is: 'path'; readonly fromRoot: boolean; readonly steps: readonly Step[] }
   | { readonly is: 'range'; readonly path: Node; readonly body: readonly Node[] };
 
-/** What is wrong with a template. */
+/** An error in a template. */
 export class TemplateError extends Error {}
 
 /** The maximum length of a template. */

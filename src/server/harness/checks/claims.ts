@@ -1,7 +1,7 @@
 import type { Operation } from './history.ts';
 import type { State, States } from './states.ts';
 
-/** What the outcome of an operation says about the store. */
+/** A claim about the store that follows from the outcome of an operation. */
 export type Claim =
   /** It made the change of this revision; undefined: that change is not there. */
   | { readonly type: 'wrote'; readonly revision: number | undefined }

@@ -3,7 +3,10 @@
  * revisions are those of the store.
  */
 
-/** What a write sets. `data.write` is the id of the operation, so that every version of an object names its writer. */
+/**
+ * The fields that a write sets. `data.write` is the id of the operation, so that every version of an object names its
+ * writer.
+ */
 export interface Fields {
   readonly tier: string;
   readonly data: { readonly [name: string]: string };

@@ -1,7 +1,7 @@
 import type { History, Item, Selection } from './history.ts';
 import { sameObject } from './objects.ts';
 
-/** What a key held from one revision to the next change of it. */
+/** The state of a key from one revision to its next change. */
 export interface State {
   readonly key: string;
   /** The revision of the change that led to it; 0: from the beginning. */

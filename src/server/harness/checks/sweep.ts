@@ -2,7 +2,7 @@ import { type Claim, claimOf } from './claims.ts';
 import type { History, Operation, WatchSession } from './history.ts';
 import type { State, States } from './states.ts';
 
-/** What the history says of an operation besides its outcome. */
+/** Findings about an operation in addition to its outcome. */
 export interface Judged {
   readonly operation: Operation;
   readonly claim: Claim;

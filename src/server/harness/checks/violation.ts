@@ -2,7 +2,7 @@ import type { Operation, WatchSession } from './history.ts';
 import type { State } from './states.ts';
 
 export interface Violation {
-  /** What does not hold, in a few words. */
+  /** The violated rule, in a few words. */
   readonly rule: string;
   readonly message: string;
 }

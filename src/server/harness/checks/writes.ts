@@ -75,7 +75,7 @@ function checkChange({ operation, bound }: Judged, state: State, report: Report)
 
 const hasFields = (request: Request): request is FieldsRequest => 'fields' in request && request.fields !== undefined;
 
-/** What does not fit between a write, the state that it led to, and the state before. */
+/** The contradiction between a write, the state after it, and the state before. */
 function misfitOf({ verb, base, fields }: FieldsRequest, { object, before }: State): string | undefined {
   const old = before?.object;
   if (verb === 'create' && old !== undefined) return 'created what was there';

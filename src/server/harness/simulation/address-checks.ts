@@ -31,7 +31,7 @@ const portsOf = ({ spec }: Service): number[] => {
   return [...new Set(ports.filter((port) => port !== undefined && port !== 0))] as number[];
 };
 
-/** What a service holds: addresses as texts, node ports as numbers. */
+/** The allocations of a service: addresses as texts, node ports as numbers. */
 const held = (service: Service): readonly (string | number)[] => [...addressesOf(service), ...portsOf(service)];
 
 /** No two services have the same cluster IP or node port. */

@@ -13,7 +13,7 @@ export interface Caller {
   start(): void;
 }
 
-/** What faults strike. */
+/** The targets of faults. */
 export interface FaultTargets {
   readonly store: SimulatedStore;
   readonly servers: ReadonlyMap<string, SimulatedServer>;

@@ -106,7 +106,7 @@ export class HistoryRecorder {
     return { ...response, body: once(text) };
   }
 
-  /** What the store has compacted by now, for a client that was told that its version is too old. */
+  /** Records the compacted revision, for a client whose version is too old. */
   async #noteCompacted(): Promise<void> {
     this.compactions.push({ start: this.#time.time, revision: await this.#store.oldest() });
   }
@@ -196,7 +196,7 @@ function eventOf(time: number, type: WatchEvent['type'], object: Item): WatchEve
   return { time, type, version: Number(resourceVersion), object: isBookmark ? undefined : object, endsInitial };
 }
 
-/** What a request asks; undefined for what a history has no form for. */
+/** The request of an operation; undefined where a history has no form for it. */
 function requestOf(info: RequestInfo, { body, headers }: ClientRequest): Request | undefined {
   const { verb, query, resource } = info;
   if (resource === undefined) return undefined;

@@ -56,7 +56,7 @@ export interface PlannedOperation {
   readonly seed: number;
 }
 
-/** What happens in a simulated world: chosen by its seed, or written down. */
+/** The plan of a simulated world: chosen by its seed, or written down. */
 export interface SimulationPlan {
   readonly operations: readonly PlannedOperation[];
   readonly faults: readonly SimulatedFault[];
@@ -85,7 +85,7 @@ const callers = ({ clients, processes }: Parts): readonly string[] => [...client
 const everybody = ({ servers, processes }: Parts): readonly string[] => [...servers, ...processes];
 const store = () => [];
 
-/** What a seed chooses from. */
+/** The ranges that a seed chooses from. */
 const faultRanges: { readonly [name in SimulatedFaultName]: FaultRange } = {
   crash: { of: everybody, for: 5_000 },
   pause: { of: everybody, for: 8_000 },

@@ -18,7 +18,7 @@ function resourceOf(limit: string, names: Names): string {
   return measured.find((resource) => evaluatorFor(resource, names).matchesResource(limit)) ?? limit;
 }
 
-/** What the stored objects use of each limit of a quota. */
+/** The usage of each limit of a quota by the stored objects. */
 function usageOf(quota: Quota, state: WorldState, names: Names): Quantities {
   const limits = Object.keys(quota.spec?.hard ?? {});
   const scopes = scopesOf(quota as Parameters<typeof scopesOf>[0]);

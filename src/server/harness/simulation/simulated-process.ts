@@ -14,7 +14,7 @@ export class SimulatedProcess {
   #skewMs = 0;
   /** How much faster than the world its clock runs, as a part of one; negative: slower. */
   #drift = 0;
-  /** What the clock had gained (ms) at the monotonic time of the world at which the drift changed last. */
+  /** The gain of the clock (ms) at the monotonic time of the world at which the drift changed last. */
   #gained = { ms: 0, at: 0 };
   readonly #world: Clock;
 

@@ -25,7 +25,7 @@ function stateOf(objects: Objects): WholeState {
   return { revision: 1, list, get, all: () => all };
 }
 
-/** What the checks say at rest. */
+/** The problems that the checks report at rest. */
 async function problemsOf(objects: Objects, ports: { readonly [block: string]: string } = {}): Promise<unknown[]> {
   const store = openMemoryStore({ clock: systemClock });
   for (const [block, bits] of Object.entries(ports)) {
@@ -40,7 +40,7 @@ async function problemsOf(objects: Objects, ports: { readonly [block: string]: s
   return (await Promise.all(problems)).flat();
 }
 
-/** What the checks say of the last change, after each object of a resource was created in turn. */
+/** The problems that the checks report of the last change, after each object of a resource was created in turn. */
 async function problemsOfCreations(resource: string, created: readonly object[], others: Objects): Promise<unknown[]> {
   const store = openMemoryStore({ clock: systemClock });
   const { invariants } = standardChecks(await readTestOptions({}), store, stateOf({}));

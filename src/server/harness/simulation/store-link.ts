@@ -37,7 +37,7 @@ interface OpenWatch {
 
 /** How one server reaches the store: requests and answers take time, each watch has a connection of its own. */
 export class StoreLink {
-  /** What the server uses. Closing it leaves the store open. */
+  /** The store of the server. Closing it leaves the underlying store open. */
   readonly store: Store;
   readonly #options: LinkOptions;
   readonly #requests: Channel;

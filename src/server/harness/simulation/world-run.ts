@@ -311,7 +311,7 @@ function isExpected(error: Error): boolean {
   );
 }
 
-/** What does not hold; undefined when everything does. */
+/** The message of a property that fails; undefined when all hold. */
 async function outcomeOf(holds: () => unknown): Promise<string | undefined> {
   try {
     const result = await holds();

@@ -8,7 +8,7 @@ import type { SimulatedFaultName, SimulationPlan } from './plan.ts';
 import type { Choices } from './seeded-random.ts';
 import type { WorldChange, WorldState } from './world-state.ts';
 
-/** What an operation or a process of a simulated world uses: with it alone, a run can be repeated. */
+/** The context of an operation or a process of a simulated world: with it alone, a run can be repeated. */
 export interface SimulatedContext {
   /** The name of the client or process. */
   readonly name: string;
@@ -56,7 +56,7 @@ export interface SimulatedWorld {
   readonly faultEvery?: number | string;
   /** The faults that a seed chooses from. Default: all. */
   readonly faults?: readonly SimulatedFaultName[];
-  /** What happens in place of what the seed chooses. */
+  /** A plan that replaces the choices of the seed. */
   readonly plan?: SimulationPlan;
   /** Properties that hold after every change, by name. */
   readonly invariants?: { readonly [name: string]: Invariant };

@@ -70,7 +70,7 @@ export interface ApiResponse {
   /** Header fields after the body, of which a client that cannot receive them is not told. */
   readonly trailers?: Trailers | undefined;
   /** The client may pause reading without limit: nothing is buffered meanwhile. */
-  readonly waits?: true;
+  readonly waits?: true | undefined;
   /**
    * With status 101, for a request that `upgrades`: the connection to which the client's is joined. Without it the body
    * is a stream of WebSocket frames, each within one chunk.

@@ -84,7 +84,12 @@ function decodeObject(
   expected: TypeMeta,
   unrecognized: (fault: StatusError) => StatusError,
 ): ObjectBody | Promise<ObjectBody> {
-  const object = (body: ParsedBody) => ({ ...body, value: objectIn(body.value), size: bytes.length });
+  const object = ({ value, findings, json }: ParsedBody) => ({
+    value: objectIn(value),
+    findings,
+    json,
+    size: bytes.length,
+  });
   const fail = (error: unknown): never => {
     if (codec.completeErrors || !(error instanceof StatusError) || error.code !== 400) throw error;
     throw unrecognized(error);

@@ -27,6 +27,7 @@ import {
   tlsOptions,
 } from './listener-options.ts';
 import { LoopTurns } from './loop-turns.ts';
+import { hasBody } from './message.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
 import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
 import { separateSessions } from './session-socket.ts';
@@ -364,9 +365,7 @@ function serveUpgrade(
   const respond = (response: ApiResponse) => {
     if (!socket.destroyed) writeHttp1(response, out, options);
   };
-  const { headers } = message;
-  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-  const refused = hasBody ? bodyWithUpgrade : refusedHead(message, limits);
+  const refused = hasBody(message.headers) ? bodyWithUpgrade : refusedHead(message, limits);
   if (refused !== undefined) {
     respond(refused);
     return;

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { type Clock, ReceivedBytes, StatusError, statusError } from '../../meta/index.ts';
 import type { ApiRequest, Peer, RequestHeaders } from '../types.ts';
+import { hasBody } from './message.ts';
 
 /** The request line and the headers of a request. */
 export interface RequestHead {
@@ -111,8 +112,7 @@ export class NodeRequest implements ApiRequest {
   get #hasBody(): boolean {
     const message = this.#message;
     if ('rstCode' in message) return !message.endAfterHeaders;
-    const { headers } = this.#head;
-    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    return hasBody(this.#head.headers);
   }
 
   /** Whether nothing more of the request can arrive. */
@@ -147,12 +147,13 @@ export class NodeRequest implements ApiRequest {
 
   body(limit: number, count?: (bytes: number) => void): Promise<Uint8Array> {
     const message = this.#message;
+    if (!this.#hasBody) return Promise.resolve(noBytes);
     const length = Number(this.#head.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
     // A small body has arrived with the headers. Over HTTP/2 it may have come in many pieces, which are counted.
-    if (length > 0 && message.readableLength === length && !('rstCode' in message)) {
+    if (message.readableLength === length && !('rstCode' in message)) {
       const whole = message.read() as Buffer;
-      message.resume();
+      if (!message.complete) message.resume();
       return Promise.resolve(whole);
     }
     return new Promise((resolve, reject) => {
@@ -218,4 +219,5 @@ export class NodeRequest implements ApiRequest {
   }
 }
 
+const noBytes = new Uint8Array();
 const ignore = () => {};

@@ -5,25 +5,36 @@ import type { ApiResponse } from '../types.ts';
 /** Longer bodies are not joined with their heads (bytes). */
 const maxJoinedBytes = 64 * 1024;
 
-/** A header field (RFC 9110, 5.1 and 5.5). */
-const fieldForm = /^[\w!#$%&'*+.^`|~-]+: [\t\x20-\x7e\x80-\xff]*$/;
+/** The name and the value of a header field (RFC 9110, 5.1 and 5.5). */
+const nameForm = /^[\w!#$%&'*+.^`|~-]+$/;
+const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Fields that Node must know of. */
 const nodeFields = ['connection', 'content-length', 'date', 'transfer-encoding'];
 
-/** The last value of each field, with its line: most have few values. Empty: Node must send it. */
-const lines = new Map<string, { readonly value: string; readonly line: string }>();
+/** A field with its last value, and their line: most have few values. An empty line: Node must send it. */
+interface Field {
+  /** Whether this name can be sent. */
+  readonly isPlain: boolean;
+  value: string;
+  line: string;
+}
+
+const fields = new Map<string, Field>();
 /** Responses as strings have the names of this server; others come from servers that it relays to. */
-const maxLines = 64;
+const maxFields = 64;
 
 /** The line of a header field. Empty: Node must send it. */
 function lineOf(name: string, value: string): string {
-  const last = lines.get(name);
-  if (last?.value === value) return last.line;
-  const field = `${name}: ${value}`;
-  const line = !nodeFields.includes(name) && fieldForm.test(field) ? `${field}\r\n` : '';
-  if (last !== undefined || lines.size < maxLines) lines.set(name, { value, line });
-  return line;
+  let field = fields.get(name);
+  if (field?.value === value) return field.line;
+  if (field === undefined) {
+    field = { isPlain: !nodeFields.includes(name) && nameForm.test(name), value: '', line: '' };
+    if (fields.size < maxFields) fields.set(name, field);
+  }
+  field.value = value;
+  field.line = field.isPlain && valueForm.test(value) ? `${name}: ${value}\r\n` : '';
+  return field.line;
 }
 
 /**

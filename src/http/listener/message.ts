@@ -1,0 +1,30 @@
+import { type IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+
+/** Whether a request over HTTP/1.1 has a body (RFC 9112, 6.3). */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const dump = Reflect.get(IncomingMessage.prototype, '_dump') as (this: IncomingMessage) => void;
+
+/**
+ * A request over HTTP/1.1. One without a body has ended when it is complete. For each request, Node would end a stream that
+ * nobody reads, in five ticks, a sixth of the computing time of a GET.
+ */
+export class Message extends IncomingMessage {
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    return (chunk !== null || hasBody(this.headers)) && super.push(chunk, encoding);
+  }
+
+  /** Reads the rest of a request whose response was sent. Node calls it. */
+  _dump(): void {
+    if (hasBody(this.headers)) dump.call(this);
+  }
+}
+
+// Node lets go of a request that has ended. Types declare a field, which no accessor of a class may override.
+Object.defineProperty(Message.prototype, 'readableEnded', {
+  get(this: Message): boolean {
+    return hasBody(this.headers) ? (Reflect.get(Readable.prototype, 'readableEnded', this) as boolean) : this.complete;
+  },
+});

@@ -7,6 +7,7 @@ import {
   StatusError,
   selectorBytes,
   statusError,
+  type Turns,
 } from '../meta/index.ts';
 import {
   type CachedObject,
@@ -17,13 +18,13 @@ import {
   isStorageVersion,
   isUnsafe,
   largeBytes,
-  type ReadOptions,
   type Representation,
   type Resource,
   readForRepresentation,
   readIncludeObject,
   representObject,
   type Target,
+  type WatchOptions,
   type WriteOptions,
   type WriteResult,
 } from '../registry/index.ts';
@@ -44,10 +45,10 @@ import { builtInGroups } from './documents/api-groups.ts';
 import { deleteOptionsKind, readObjectBody, readPatch } from './listener/bodies.ts';
 import { WatchBody } from './listener/watch-body.ts';
 import { builtInSchema } from './openapi/built-in-types.ts';
-import { readTurns } from './read-turns.ts';
+import { ReadTurns } from './read-turns.ts';
 import { connectAnswer } from './relay/connect.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
-import { pickParameters, type RequestInfo, type ResourcePath } from './request-info.ts';
+import type { RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 import { deletionOptions, readDeleteOptions, writeOptions } from './write-options.ts';
 
@@ -180,10 +181,10 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = form.view ?? tableView(verbs, call, form);
-    const turns = readTurns(call);
+    const turns = new ReadTurns(call);
     if (call.info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
-    let list = await verbs.registry.list(target, { ...readOptions(call.info), turns });
+    let list = await verbs.registry.list(target, readOptions(call.info, turns));
     call.stages.enter(Stage.serialization);
     if (form.as?.kind === 'PartialObjectMetadata') throw wrongShape(target, form.as, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
@@ -199,12 +200,7 @@ const servers: { readonly [verb: string]: Serve } = {
     if (info.selectorLength > 0) call.reservation.addSelectors(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
     const isRemote = request.whenOver !== undefined;
-    const stream = await verbs.registry.watch(target, {
-      ...pickParameters(info.query, watchNames),
-      ...info.selectors,
-      turns: call.turns,
-      isRemote,
-    });
+    const stream = await verbs.registry.watch(target, readOptions(info, call.turns, isRemote));
     const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
@@ -259,7 +255,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = form.view ?? tableView(verbs, call, form);
     const options = await readDeleteOptions(call, verbs.deleteOptionsType, verbs.optionBodies);
     const { turns } = call;
-    const read = { ...readOptions(call.info), turns };
+    const read = readOptions(call.info, turns);
     call.stages.enter(Stage.store);
     let list = await verbs.registry.deleteCollection(target, read, options, deletionOptions(call, options));
     call.stages.enter(Stage.serialization);
@@ -380,16 +376,23 @@ async function encodeInTurns(
 
 // Query parameters
 
-const readNames = [
-  'resourceVersion',
-  'resourceVersionMatch',
-  'limit',
-  'continue',
-  'sendInitialEvents',
-  'timeoutSeconds',
-] as const;
-const watchNames = [...readNames, 'allowWatchBookmarks'] as const;
-const noOptions: ReadOptions = {};
+const noOptions: WatchOptions = {};
 
-const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
-  query.size === 0 ? noOptions : { ...pickParameters(query, readNames), ...selectors };
+/** The options of a read. `turns`: of its long work. */
+function readOptions({ query, selectors }: RequestInfo, turns?: Turns, isRemote?: boolean): WatchOptions {
+  if (query.size === 0 && turns === undefined) return noOptions;
+  const parameter = (name: string) => query.get(name) ?? undefined;
+  return {
+    turns,
+    isRemote,
+    labelSelector: selectors.labelSelector,
+    fieldSelector: selectors.fieldSelector,
+    resourceVersion: parameter('resourceVersion'),
+    resourceVersionMatch: parameter('resourceVersionMatch'),
+    limit: parameter('limit'),
+    continue: parameter('continue'),
+    sendInitialEvents: parameter('sendInitialEvents'),
+    timeoutSeconds: parameter('timeoutSeconds'),
+    allowWatchBookmarks: parameter('allowWatchBookmarks'),
+  };
+}

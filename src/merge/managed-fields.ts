@@ -25,7 +25,7 @@ export interface ManagedEntry {
   readonly time: string | undefined;
   readonly fields: FieldSet;
   /** The JSON that the entry was decoded from. */
-  readonly wire?: JsonObject;
+  readonly wire?: JsonObject | undefined;
 }
 
 /** The identity of an entry within an object. Apply entries of one manager are the same in every version. */
@@ -55,15 +55,27 @@ export const sameManager = (
 /** The entry with other fields, and optionally in another version; the entry itself when nothing changes. */
 export function* withFields(entry: ManagedEntry, fields: FieldSet, apiVersion = entry.apiVersion): Steps<ManagedEntry> {
   const same = entry.apiVersion === apiVersion && (entry.fields === fields || (yield* equal(entry.fields, fields)));
-  return same ? entry : { ...entry, apiVersion, fields };
+  return same ? entry : entryOf(entry, fields, apiVersion);
 }
+
+/** The entry with other fields. Spread into an object with other fields, it would get a hidden class of its own in V8. */
+const entryOf = (
+  entry: Omit<ManagedEntry, 'fields'>,
+  fields: FieldSet,
+  apiVersion = entry.apiVersion,
+  time = entry.time,
+): ManagedEntry => {
+  const { manager, operation, subresource, wire } = entry;
+  return { manager, operation, apiVersion, subresource, time, fields, wire };
+};
 
 function* equal(a: FieldSet, b: FieldSet): Steps<boolean> {
   if (!isLargeSet(a) || !isLargeSet(b)) return equalSets(a, b);
   return yield* jsonEqualInSteps(a as JsonObject, b as JsonObject);
 }
 
-export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ ...entry, time });
+export const withTime = (entry: ManagedEntry, time: string): ManagedEntry =>
+  entryOf(entry, entry.fields, entry.apiVersion, time);
 
 /**
  * Decodes the `metadata.managedFields` of a stored object.
@@ -78,9 +90,10 @@ export function* decodeManagedFieldsInSteps(entries: Json | undefined): Steps<Ma
   const managers: ManagedEntry[] = [];
   for (const entry of entriesOf(entries)) {
     if (pace.over()) yield;
-    const { fieldsV1, ...decoded } = decodeEntry(entry);
+    const decoded = decodeEntry(entry);
+    const { fieldsV1 } = decoded;
     if (!isJsonObject(fieldsV1)) throw undecodable('fieldsV1 is not an object');
-    managers.push({ ...decoded, fields: fieldsV1 as FieldSet });
+    managers.push(entryOf(decoded, fieldsV1 as FieldSet));
   }
   return managers;
 }
@@ -92,8 +105,8 @@ export function* decodeSentManagedFields(entries: Json | undefined): Steps<Manag
     const byKey = new Map<string, ManagedEntry>();
     for (const entry of entriesOf(entries)) {
       if (pace.over(entryVisits)) yield;
-      const { fieldsV1, ...decoded } = decodeEntry(entry);
-      byKey.set(entryKey(decoded), { ...decoded, fields: yield* parseFieldsV1InSteps(fieldsV1) });
+      const decoded = decodeEntry(entry);
+      byKey.set(entryKey(decoded), entryOf(decoded, yield* parseFieldsV1InSteps(decoded.fieldsV1)));
     }
     return byKey.size === 0 ? undefined : [...byKey.values()];
   } catch (error) {

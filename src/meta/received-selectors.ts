@@ -3,8 +3,8 @@ import { StatusError } from './status-error.ts';
 
 /** The selectors of a request; absent when the request has none. */
 export interface Selectors {
-  readonly labelSelector?: ReceivedSelector<LabelSelector>;
-  readonly fieldSelector?: ReceivedSelector<FieldSelector>;
+  readonly labelSelector?: ReceivedSelector<LabelSelector> | undefined;
+  readonly fieldSelector?: ReceivedSelector<FieldSelector> | undefined;
 }
 
 /** The text of a selector as received, and the parsed selector or the 400 of its parser. */

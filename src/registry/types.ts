@@ -36,18 +36,18 @@ export interface Target {
 export interface ReadOptions extends Selectors {
   /** The turns in which long work of the request runs. Absent: those of the server itself. */
   readonly turns?: Turns | undefined;
-  readonly resourceVersion?: string;
-  readonly resourceVersionMatch?: string;
-  readonly limit?: string;
-  readonly continue?: string;
-  readonly timeoutSeconds?: string;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly continue?: string | undefined;
+  readonly timeoutSeconds?: string | undefined;
 }
 
 export interface WatchOptions extends ReadOptions {
-  readonly allowWatchBookmarks?: string;
-  readonly sendInitialEvents?: string;
+  readonly allowWatchBookmarks?: string | undefined;
+  readonly sendInitialEvents?: string | undefined;
   /** The client may be slow: initial events for which it takes longer than {@link readTimeMs} end in a 410. */
-  readonly isRemote?: boolean;
+  readonly isRemote?: boolean | undefined;
 }
 
 /** A page of a collection, its objects in the storage version. */

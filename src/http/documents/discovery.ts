@@ -12,7 +12,7 @@ import type { Subresource } from '../../registry/index.ts';
 import type { Call } from '../call.ts';
 import { negotiator, type Transform, wantsPretty } from '../codecs/negotiation.ts';
 import type { WireCodec } from '../codecs/wire-codec.ts';
-import { readTurns } from '../read-turns.ts';
+import { ReadTurns } from '../read-turns.ts';
 import type { ApiResponse } from '../types.ts';
 import {
   type ApiGroups,
@@ -93,7 +93,7 @@ export function createDiscovery(
       const vary = source.groups === undefined ? {} : { vary: 'Accept' };
       const more = as === undefined ? vary : { ...vary, 'cache-control': 'public' };
       const answer = (ready: Document) => serveDocument(ready, contentType, headers['if-none-match'], more);
-      return document.made === undefined ? document.get(readTurns(call)).then(answer) : answer(document.made);
+      return document.made === undefined ? document.get(new ReadTurns(call)).then(answer) : answer(document.made);
     },
   };
 }

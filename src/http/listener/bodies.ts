@@ -128,14 +128,14 @@ export async function readPatch(
   { format, reader }: PatchType,
 ): Promise<Change & { readonly verb: 'patch' }> {
   const bytes = await receive(sent);
-  const change = { verb: 'patch', format } as const;
   try {
     const found = parsed(sent, reader, bytes, anyType);
     const body = found instanceof Promise ? await found : found;
-    return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
+    const { value, findings, json } = body;
+    return { verb: 'patch', format, patch: value, findings, json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    return { ...change, patch: null, malformed: error.message };
+    return { verb: 'patch', format, patch: null, malformed: error.message };
   }
 }
 

@@ -6,7 +6,7 @@ import { drivenClock } from '../../store/testing/driven-clock.ts';
 import { jsonCodec } from '../codecs/json-codec.ts';
 import type { StreamingCodec } from '../codecs/wire-codec.ts';
 import { FairLimit } from '../limits.ts';
-import { readTurns } from '../read-turns.ts';
+import { ReadTurns } from '../read-turns.ts';
 import { type Fixture, makeFixture, requestOf } from '../testing/fixture.ts';
 import type { UnreadBytes } from './unread-share.ts';
 import { WatchBody } from './watch-body.ts';
@@ -161,7 +161,7 @@ it('a list is read no further once its client has disconnected', async () => {
   const turns = new EveryStep();
   const reading = server.registry.list(target, {
     limit: '10',
-    turns: readTurns({ request, turns }),
+    turns: new ReadTurns({ request, turns }),
   });
   gone.abort();
   await expect(reading).rejects.toMatchObject({ code: 400, message: 'the client has disconnected' });

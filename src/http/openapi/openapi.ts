@@ -14,7 +14,7 @@ import {
 } from '../documents/api-groups.ts';
 import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
 import { MadeOnce } from '../documents/made-once.ts';
-import { readTurns } from '../read-turns.ts';
+import { ReadTurns } from '../read-turns.ts';
 import type { ApiResponse, RequestHeaders } from '../types.ts';
 import type { FindType } from './built-in-types.ts';
 import type { FragmentBody } from './fragments.ts';
@@ -106,7 +106,7 @@ function withSubresourceTypes(findType: FindType, versions: readonly ServedVersi
 async function serveWhole(fragments: OpenApiFragments, { all, bodies }: State, call: Call): Promise<ApiResponse> {
   const { headers } = call.request;
   const encoding = encodingOf(headers, encodingsV2);
-  const turns = readTurns(call);
+  const turns = new ReadTurns(call);
   const hash = await fragments.wholeHash(all, encoding, turns);
   const answer = validated(hash, headers['if-none-match'], { vary: 'Accept' });
   if (answer.notModified !== undefined) return answer.notModified;
@@ -125,7 +125,7 @@ async function serveVersion(
 ): Promise<ApiResponse> {
   const { headers } = call.request;
   const encoding = encodingOf(headers, encodingsV3);
-  const turns = readTurns(call);
+  const turns = new ReadTurns(call);
   const hash = await fragments.versionHash(version, turns);
   const asked = call.info.query.get('hash');
   if (asked && asked !== hash) return movedTo(`${path}?hash=${hash}`);
@@ -141,7 +141,7 @@ async function serveVersion(
 
 /** The v3 index: the document of each group version with its hash. */
 async function serveIndex(fragments: OpenApiFragments, state: State, call: Call): Promise<ApiResponse> {
-  const turns = readTurns(call);
+  const turns = new ReadTurns(call);
   const paths: JsonObject = {};
   for (const [path, version] of state.index === undefined ? state.versions : []) {
     const hash = version.remote?.documents?.openApiV3 ?? (await fragments.versionHash(version, turns));

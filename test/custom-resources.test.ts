@@ -48,6 +48,7 @@ async function send(
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const gadgets = '/apis/ref.example.com/v1/namespaces/default/gadgets';
 const merge = { 'content-type': 'application/merge-patch+json' };
+const applied = { 'content-type': 'application/apply-patch+yaml' };
 const table = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
 
 const schema = (properties: object = {}) => ({
@@ -156,6 +157,25 @@ describe('a custom resource', () => {
   });
 
   // As the reference server answers.
+  it('refuses the apply of null to a field that is not nullable, unless the field is an object that is there', async () => {
+    const server = await start();
+    const { openAPIV3Schema } = schema({ labels: { type: 'object', additionalProperties: { type: 'string' } } });
+    const properties = { ...openAPIV3Schema.properties, status: { type: 'object' } };
+    const subresources = { status: {} };
+    const versions = [version('v1', { schema: { openAPIV3Schema: { ...openAPIV3Schema, properties } }, subresources })];
+    await send(server, 'POST', definitions, definition('gadget', { versions }));
+    const apply = (spec: object, path = '/a') =>
+      send(server, 'PATCH', `${gadgets}${path}?fieldManager=m`, { ...gadget('a', spec), status: null }, applied);
+    const refused = await apply({ color: null, labels: null });
+    expect(refused.body.details.causes).toMatchObject([
+      { field: 'spec.color', message: 'Invalid value: "null": spec.color in body must be of type string: "null"' },
+      { field: 'spec.labels', message: 'Invalid value: "null": spec.labels in body must be of type object: "null"' },
+    ]);
+    await send(server, 'POST', gadgets, gadget('a', { color: null, labels: { a: 'b' } }));
+    expect(await apply({ labels: null })).toMatchObject({ status: 200, body: { spec: { labels: { a: 'b' } } } });
+    expect((await apply({}, '/a/status')).status).toBe(200);
+  });
+
   it('gets replicas by a patch of its scale that says how many', async () => {
     const server = await start();
     const scaled = version('v1', {

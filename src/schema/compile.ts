@@ -5,9 +5,14 @@ import { DecoderFactory, decodeInSteps, newWalk, type StructDecoder, TypeMismatc
 import { inspect, inspectInSteps } from './inspect.ts';
 
 /** A compiled struct schema, which decodes values. */
-export interface CompiledType {
+export interface CompiledType extends Decoder {
   readonly schema: StructSchema;
   readonly names: Names;
+  /** Decodes objects into which a configuration has been applied, where that differs. */
+  readonly applied?: Decoder;
+}
+
+export interface Decoder {
   /**
    * Checks the types of a value and returns its normal form: undeclared fields pruned, fields in the order of the
    * declaration, map keys sorted, constant defaults set, zero values dropped or written as the fields declare. The

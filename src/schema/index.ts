@@ -1,7 +1,7 @@
 /** Schemas of types: declared once, used to decode, prune, default, validate and document objects and configuration files. */
 export { fieldName, fieldOf, fieldsOf, hasField, type Resolved, remember, resolve } from './access.ts';
 export { isBase64 } from './base64.ts';
-export { type CompiledType, compile, type Decoded } from './compile.ts';
+export { type CompiledType, compile, type Decoded, type Decoder } from './compile.ts';
 export { type ConfigurationFormat, decodeConfiguration, versionedKinds } from './configuration.ts';
 export {
   anyObject,

@@ -236,6 +236,20 @@ describe('decoding of custom objects', () => {
   });
 });
 
+it('objects into which a configuration was applied keep the nulls that validation refuses', () => {
+  const lists = { l: { type: 'array', items: object({ a: text }) }, any: keep, n: { ...text, nullable: true } };
+  const properties = { a: text, i: { 'x-kubernetes-int-or-string': true }, d: { ...text, default: 'x' }, ...lists };
+  const type = typeOf({ spec: object(properties), other: object({}) });
+  const given = {
+    metadata: {},
+    spec: { a: null, i: null, d: null, l: [{ a: null }], any: null, n: null },
+    other: null,
+  };
+  const kept = { metadata: {}, spec: { a: null, i: null, d: 'x', l: [{ a: null }], n: null }, other: null };
+  expect(type.applied?.decode(given).value).toEqual(kept);
+  expect(type.decode(given).value).toEqual({ metadata: {}, spec: { d: 'x', l: [{}], n: null } });
+});
+
 it('a small object gets large defaults in steps, wherever they are, as at once', async () => {
   const value = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'v']));
   const large = { type: 'object', additionalProperties: { type: 'string' }, default: value };

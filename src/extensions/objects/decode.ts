@@ -14,7 +14,7 @@ import {
   setKey,
   statusError,
 } from '../../meta/index.ts';
-import { type CompiledType, compile, type Decoded, type StructSchema } from '../../schema/index.ts';
+import { type CompiledType, compile, type Decoded, type Decoder, type StructSchema } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
 import { inspect } from './inspect.ts';
 import {
@@ -47,17 +47,24 @@ export function customType(formOf: () => NormalForm, schema: StructSchema, names
   return {
     schema,
     names,
-    decode: (value) => decode(formOf(), value, names),
-    *decodeInSteps(value) {
-      yield;
-      return yield* decodeInSteps(formOf(), value, names);
-    },
+    ...decoderOf(formOf, { names }),
+    applied: decoderOf(formOf, { names, keepsNulls: true }),
     normalizeStored: (object) => normalizeInPlace(formOf(), object, { names, ...stored, room: maxDefaulted }),
     prune: function* (object) {
       yield* normalizeInPlace(formOf(), object, { names, ...stored, room: 0, prunesOnly: true });
     },
   };
 }
+
+type Settings = Pick<Walk, 'names' | 'keepsNulls'>;
+
+const decoderOf = (formOf: () => NormalForm, settings: Settings): Decoder => ({
+  decode: (value) => decode(formOf(), value, settings),
+  *decodeInSteps(value) {
+    yield;
+    return yield* decodeInSteps(formOf(), value, settings);
+  },
+});
 
 /** The decoding of an object. */
 interface Decoding {
@@ -73,9 +80,10 @@ interface Decoding {
 }
 
 /** @throws StatusError 400 for metadata of the wrong type, 413 for defaults that take too much */
-function decode(form: NormalForm, value: Json, names: Names): Decoded {
+function decode(form: NormalForm, value: Json, settings: Settings): Decoded {
   const body = bodyOf(value);
-  const decoding = begin(form, body, compile(ObjectMeta, names).decode(getKey(body, 'metadata') ?? {}), names);
+  const metadata = compile(ObjectMeta, settings.names).decode(getKey(body, 'metadata') ?? {});
+  const decoding = begin(form, body, metadata, settings);
   const { object, walk, inMetadata } = decoding;
   try {
     for (const key in body) {
@@ -94,10 +102,10 @@ function decode(form: NormalForm, value: Json, names: Names): Decoded {
 }
 
 /** The same in steps. */
-function* decodeInSteps(form: NormalForm, value: Json, names: Names): Steps<Decoded> {
+function* decodeInSteps(form: NormalForm, value: Json, settings: Settings): Steps<Decoded> {
   const body = bodyOf(value);
-  const metadata = yield* compile(ObjectMeta, names).decodeInSteps(getKey(body, 'metadata') ?? {});
-  const decoding = begin(form, body, metadata, names);
+  const metadata = yield* compile(ObjectMeta, settings.names).decodeInSteps(getKey(body, 'metadata') ?? {});
+  const decoding = begin(form, body, metadata, settings);
   const { object, walk, inMetadata } = decoding;
   const pace = new Pace();
   try {
@@ -125,14 +133,14 @@ function bodyOf(value: Json): JsonObject {
   return value;
 }
 
-function begin(form: NormalForm, value: JsonObject, metadata: Decoded, names: Names): Decoding {
+function begin(form: NormalForm, value: JsonObject, metadata: Decoded, settings: Settings): Decoding {
   const { apiVersion, kind } = value;
   const object: JsonObject = {};
   if (typeof apiVersion === 'string') object['apiVersion'] = apiVersion;
   if (typeof kind === 'string') object['kind'] = kind;
   object['metadata'] = metadata.value;
   const inMetadata = metadata.unknown.length === 0 ? none : metadata.unknown.map((path) => ['metadata', ...path]);
-  const walk: Walk = { names, dropped: false, lenient: false, room: maxDefaulted };
+  const walk: Walk = { ...settings, dropped: false, lenient: false, room: maxDefaulted };
   return { form, value, object, walk, inMetadata, field: '' };
 }
 

@@ -20,6 +20,7 @@ import {
   type NormalForm,
   normalize,
   normalMember,
+  nullWithoutDefault,
   spend,
   type Walk,
 } from './normal-form.ts';
@@ -99,7 +100,7 @@ export function* normalMemberInSteps(
   if (source === null) {
     const { nullable, default: value } = member;
     if (nullable || (value !== undefined && walk.prunesOnly === true)) return null;
-    return value && (yield* freshInSteps(value, walk, pace));
+    return value === undefined ? nullWithoutDefault(member, walk) : yield* freshInSteps(value, walk, pace);
   }
   const normal = yield* normalizeInSteps(member, source, walk, pace);
   return normal !== source && isMetadata ? yield* metadataInSteps(normal, inDefault(walk), pace) : normal;

@@ -30,6 +30,8 @@ export interface NormalForm {
   /** An embedded resource: it has `apiVersion`, `kind` and `metadata`. */
   readonly embedded: boolean;
   readonly nullable: boolean;
+  /** It has a type, which validation requires. */
+  readonly typed: boolean;
   readonly default: Default | undefined;
   /** The properties that have a default. */
   readonly defaulted: readonly (readonly [name: string, value: Default])[];
@@ -62,6 +64,8 @@ export interface Walk {
   readonly lenient: boolean;
   /** Values are pruned and get no defaults. */
   readonly prunesOnly?: boolean;
+  /** Nulls that validation refuses remain, unless they have a default. */
+  readonly keepsNulls?: boolean;
   /** The remaining size of further defaults (bytes). */
   room: number;
 }
@@ -84,13 +88,14 @@ const withoutSchema: NormalForm = {
   keepsUnknown: false,
   embedded: false,
   nullable: true,
+  typed: false,
   default: undefined,
   defaulted: [],
   defaultsLargely: false,
 };
 
 /** The forms of scalars: those that are not nullable, and those that are. */
-const scalarForms = [false, true].map((nullable): NormalForm => ({ ...withoutSchema, nullable })) as [
+const scalarForms = [false, true].map((nullable): NormalForm => ({ ...withoutSchema, nullable, typed: true })) as [
   NormalForm,
   NormalForm,
 ];
@@ -167,6 +172,7 @@ function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): Norma
     keepsUnknown,
     embedded,
     nullable: schema.nullable,
+    typed: schema.type !== '' || schema.intOrString,
     default: undefined,
     defaulted,
     defaultsLargely,
@@ -208,11 +214,12 @@ function withDefault(form: NormalForm, defaultValue: Json | undefined, walk: Wal
     if (!(error instanceof DefaultsTooLarge)) throw error;
   }
   const size = jsonSize(value);
-  const { properties, additional, items, keepsUnknown, embedded, nullable, defaulted } = form;
+  const { properties, additional, items, keepsUnknown, embedded, nullable, typed, defaulted } = form;
   const defaultsLargely = form.defaultsLargely || size > largeDefaults;
   // A copy by a spread would take half as much again.
   const own = { value, size };
-  return { properties, additional, items, keepsUnknown, embedded, nullable, default: own, defaulted, defaultsLargely };
+  const above = { embedded, nullable, typed, default: own };
+  return { properties, additional, items, keepsUnknown, ...above, defaulted, defaultsLargely };
 }
 
 /** The size of the JSON of a value (bytes). */
@@ -282,9 +289,7 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
     walk.dropped = true;
     return undefined;
   }
-  if (source === null) {
-    return member.nullable ? null : defaultOf(member, walk);
-  }
+  if (source === null) return member.nullable ? null : (defaultOf(member, walk) ?? nullWithoutDefault(member, walk));
   if (typeof source !== 'object') return source;
   const normal = normalize(member, source, walk);
   return normal !== source && form.embedded && key === 'metadata' ? defaultedMetadata(normal, walk) : normal;
@@ -299,6 +304,10 @@ function defaultOf({ default: value }: NormalForm, walk: Walk): Json | undefined
   if (value === undefined) return undefined;
   return walk.prunesOnly === true ? null : fresh(value, walk);
 }
+
+/** What becomes of a null that is neither allowed nor defaulted; undefined: it is removed. */
+export const nullWithoutDefault = ({ typed }: NormalForm, { keepsNulls }: Walk): null | undefined =>
+  typed && keepsNulls === true ? null : undefined;
 
 /** Whether it is a field of every resource, which no schema needs to declare. */
 export const isTypeMember = (key: string): boolean => key === 'apiVersion' || key === 'kind' || key === 'metadata';

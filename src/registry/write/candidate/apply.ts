@@ -88,7 +88,8 @@ function checkType(target: Target, applyConfig: JsonObject): void {
 /** The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument. */
 function* normalize(registry: RegistryContext, target: Target, object: JsonObject): Steps<ApiObject> {
   const { kind, apiVersion, type } = requestKind(target);
-  const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
+  const { applied: decoder = type } = type;
+  const { value } = isLarge(object) ? yield* decoder.decodeInSteps(object) : decoder.decode(object);
   const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
   const decoded = Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
   if (target.resource.definition.strategy.defaults === undefined || projectionOf(target) !== undefined) return decoded;

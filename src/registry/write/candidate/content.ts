@@ -134,7 +134,7 @@ export function* withPart(
 ): Steps<ApiObject> {
   const object = yield* copyObject(old);
   object.metadata = partialMetadata(subresource, metadata, object.metadata);
-  if (subresource.type === 'status') setField(object, 'status', sent['status']);
+  if (subresource.type === 'status') setField(object, 'status', sent['status'] ?? undefined);
   else subresource.partialUpdate.apply(object, sent, context);
   return object;
 }

@@ -144,12 +144,20 @@ export const AWSElasticBlockStoreVolumeSource = struct('core/v1.AWSElasticBlockS
   readOnly: field(4, bool),
 });
 
+export const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
 export const HostPathVolumeSource = struct('core/v1.HostPathVolumeSource', {
   path: field(1, string, { required: true, always: true }),
-  type: field(2, string, {
-    nullable: true,
-    known: ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
-  }),
+  type: field(2, string, { nullable: true, known: hostPathTypes, checkedByKind: true }),
 });
 
 export const GlusterfsPersistentVolumeSource = struct('core/v1.GlusterfsPersistentVolumeSource', {

@@ -18,7 +18,7 @@ import {
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import { dropVolumes } from '../pod-template/dropped-volumes.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
-import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
+import { validateTemplate, validateTemplateMeta } from '../pod-template/pod-spec.validation.ts';
 import { fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
@@ -149,6 +149,8 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
       ...requireClaimNames(spec, template),
       ...validateTemplate(template, 'spec.template', podContext({ metadata }, context)),
+      // The errors of the metadata are reported again.
+      ...validateTemplateMeta(template, 'spec.template', context.names),
     );
   }
   return [...errors, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];

@@ -331,6 +331,12 @@ describe('stateful sets', () => {
       ['Required', 'spec.template.spec.volumes[0].name', 'Required value'],
     ],
     [
+      'an invalid label of the pods',
+      { template: { ...template, metadata: { labels: { ...template.metadata.labels, x: '-' } } } },
+      ['Invalid', 'spec.template.labels', `Invalid value: "-": ${wording.labelValue}`],
+      ['Invalid', 'spec.template.labels', `Invalid value: "-": ${wording.labelValue}`],
+    ],
+    [
       'a claim template without a name after volumes',
       {
         template: { ...template, spec: { ...pod, volumes: [{ name: 'u' }, { name: 'v' }] } },

@@ -62,10 +62,6 @@ function validateList(spec: ServiceSpec, ips: readonly string[], families: reado
 /** Validates an update: the secondary cluster IP may be added or removed, the primary one is immutable. */
 export function validateAddressUpdate(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
-  const { loadBalancerClass: name } = spec;
-  if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && name !== old.loadBalancerClass) {
-    errors.push(fieldError.invalid('spec.loadBalancerClass', name, 'may not change once set'));
-  }
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return errors;
   const [headless, before] = [isHeadless(spec), isHeadless(old)];
   if (!headless || !before) errors.push(...validateChange(IPS, 'clusterIP', spec, spec.clusterIPs, old.clusterIPs));

@@ -209,6 +209,8 @@ describe('services', () => {
     expect(onUpdate(services, of('a/b'), of('a/c'))).toEqual([
       ['spec.loadBalancerClass', 'Invalid', invalid('a/c', 'may not change once set')],
     ]);
+    const unneeded = ['spec.loadBalancerClass', 'Forbidden', forbidden(balanced)];
+    expect(onUpdate(services, of('a/b'), service({ loadBalancerClass: 'a/c' }))).toEqual([unneeded, unneeded]);
   });
 
   test('only load balancers have a load balancer status', () => {

@@ -14,7 +14,7 @@ import {
   keepAllocated,
   syncClusterIps,
 } from './services.defaults.ts';
-import { validateService } from './services.validation.ts';
+import { validateClassUpdate, validateService } from './services.validation.ts';
 import { ingressPointWarnings, serviceWarnings } from './services.warnings.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
@@ -75,7 +75,10 @@ export const services = resource({
     },
     allocate: (service, old, pools) => allocateForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),
-    validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
+    validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
+      ...validateClassUpdate(spec, old),
+      ...validateAddressUpdate(spec, old),
+    ],
     warnings: (service, _, { names }) => serviceWarnings(service, names),
     statusWarnings: ({ status }, { names }) => ingressPointWarnings(status?.loadBalancer?.ingress, names),
   },

@@ -156,13 +156,25 @@ function validateSourceRanges({ spec = {}, metadata }: ObjectOf<typeof Service>,
 
 function validateLoadBalancer(spec: ServiceSpec): FieldError[] {
   const balanced = spec.type === 'LoadBalancer';
-  const { allocateLoadBalancerNodePorts: allocate, loadBalancerClass: name } = spec;
-  const path = 'spec.loadBalancerClass';
+  const { allocateLoadBalancerNodePorts: allocate } = spec;
   return [
     ...forbiddenUnless(balanced || allocate === undefined, 'spec.allocateLoadBalancerNodePorts', loadBalancerOnly),
-    ...forbiddenUnless(balanced || name === undefined, path, loadBalancerOnly),
-    ...(balanced && name !== undefined ? byRule(path, name, qualifiedName) : []),
+    ...validateLoadBalancerClass(spec),
   ];
+}
+
+function validateLoadBalancerClass({ type, loadBalancerClass: name }: ServiceSpec): FieldError[] {
+  const path = 'spec.loadBalancerClass';
+  if (name === undefined) return [];
+  return type === 'LoadBalancer' ? byRule(path, name, qualifiedName) : [fieldError.forbidden(path, loadBalancerOnly)];
+}
+
+/** Validates an update of the class, which is immutable; its other errors are reported again. */
+export function validateClassUpdate(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
+  const { type, loadBalancerClass: name } = spec;
+  const changes = type === 'LoadBalancer' && old.type === type && name !== old.loadBalancerClass;
+  const errors = changes ? [fieldError.invalid('spec.loadBalancerClass', name, 'may not change once set')] : [];
+  return [...errors, ...validateLoadBalancerClass(spec)];
 }
 
 function validateTraffic(spec: ServiceSpec): FieldError[] {

@@ -84,15 +84,12 @@ function validateNames(spec: PodSpec, path: string): FieldError[] {
 }
 
 /** Validates a pod template beyond its schema. */
-export function validateTemplate(
-  { metadata, spec = {} }: PodTemplateSpec,
-  path: string,
-  rules: PodValidationContext,
-): FieldError[] {
+export function validateTemplate(template: PodTemplateSpec, path: string, rules: PodValidationContext): FieldError[] {
+  const { metadata, spec = {} } = template;
   const { names } = rules;
   const at = `${path}.spec`;
   return [
-    ...validateTemplateMeta(metadata, spec, path, names),
+    ...validateTemplateMeta(template, path, names),
     ...validatePodSpec(spec, at, rules),
     ...validateProfilesMatch(metadata, spec, at, names),
     ...((spec.ephemeralContainers ?? []).length === 0
@@ -102,9 +99,8 @@ export function validateTemplate(
 }
 
 /** Validates the metadata of a pod template; the paths of its errors leave out `metadata`. */
-function validateTemplateMeta(
-  metadata: PodTemplateSpec['metadata'],
-  spec: PodSpec,
+export function validateTemplateMeta(
+  { metadata, spec = {} }: PodTemplateSpec,
   path: string,
   names: Names,
 ): FieldError[] {

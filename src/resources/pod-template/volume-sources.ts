@@ -1,13 +1,14 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import type {
-  CSIVolumeSource,
-  FCVolumeSource,
-  ISCSIVolumeSource,
-  KeyToPath,
-  QuobyteVolumeSource,
-  StorageOSVolumeSource,
-  VolumeSource,
+import {
+  type CSIVolumeSource,
+  type FCVolumeSource,
+  hostPathTypes,
+  type ISCSIVolumeSource,
+  type KeyToPath,
+  type QuobyteVolumeSource,
+  type StorageOSVolumeSource,
+  type VolumeSource,
 } from '../../types/core-v1.ts';
 import {
   byRule,
@@ -75,7 +76,8 @@ export const sourceRules: Rules = {
     sizeLimit !== undefined && parseQuantity(sizeLimit).nano < 0n
       ? [fieldError.forbidden(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
       : [],
-  hostPath: ({ path = '' }, at) => noBacksteps(`${at}.path`, path),
+  hostPath: ({ path = '', type = '' }, at) =>
+    path === '' ? [] : [...noBacksteps(`${at}.path`, path), ...oneOf(`${at}.type`, type, hostPathTypes)],
   gitRepo: ({ directory = '' }, path) => descendingPath(`${path}.directory`, directory),
   gcePersistentDisk: ({ pdName = '', partition = 0 }, path) => {
     // The reference server reports this source under another field name.

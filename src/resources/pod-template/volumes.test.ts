@@ -52,6 +52,11 @@ describe('volumes', () => {
         'Unsupported value: "Odd": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
       ],
     ],
+    [
+      'a host path with an unknown type and no path',
+      { hostPath: { path: '', type: 'Odd' } },
+      ['Required', `${V}.hostPath.path`, 'Required value'],
+    ],
     ['a secret without a name', { secret: {} }, ['Required', `${V}.secret.secretName`, 'Required value']],
     [
       'mode bits above 0777',

@@ -57,6 +57,14 @@ describe('discovery of custom resources', () => {
     ]);
   });
 
+  it('is accepted by any media range', async () => {
+    server.registry.install(gadgets());
+    const headers = { accept: 'application/*' };
+    for (const path of [`/apis/${gadgetGroup}`, `/apis/${gadgetGroup}/v1`]) {
+      expect((await send('GET', path, { headers })).status).toBe(200);
+    }
+  });
+
   it('shows the versions of a group and their resources, with verbs that do not write while it is terminating', async () => {
     const { registry } = server;
     registry.install(gadgets());

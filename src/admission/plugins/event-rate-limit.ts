@@ -1,4 +1,4 @@
-import { aggregateMessages, statusError } from '../../meta/index.ts';
+import { aggregateMessages, StatusError } from '../../meta/index.ts';
 import { Event } from '../../types/core-v1.ts';
 import type { EventLimit } from '../configuration/kinds.ts';
 import { on, typedRequest } from '../request.ts';
@@ -25,24 +25,17 @@ export function eventRateLimit({ clock, configurations }: Initializer): Admissio
       if (request.dryRun) return;
       const refusals = limits.flatMap((limit) => limit(request) ?? []);
       if (refusals.length === 0) return;
-      const seconds = refusals.reduce((longest, { retrySeconds }) => Math.max(longest, retrySeconds), 1);
-      const why = aggregateMessages(refusals.map(({ message }) => message));
-      throw statusError.tooManyRequests(`Too many requests: ${why}`, seconds);
+      // Does not say when to try again: clients would, and hold back all other events.
+      throw new StatusError(429, 'TooManyRequests', `Too many requests: ${aggregateMessages(refusals)}`);
     },
   };
 }
 
-interface Refusal {
-  readonly message: string;
-  /** When there is a token again. */
-  readonly retrySeconds: number;
-}
-
-/** Takes a token for each request; a request for which there is none is refused. */
+/** Takes a token for each request, or returns why there is none. */
 function limiter(
   { type = '', qps = 0, burst = 0, cacheSize }: EventLimit,
   clock: Initializer['clock'],
-): (request: AdmissionRequest) => Refusal | undefined {
+): (request: AdmissionRequest) => string | undefined {
   const keyOf = keys.get(type) ?? serverKey;
   const size = cacheSize || defaultCacheSize;
   // The bucket that was used last is the last one.
@@ -61,8 +54,7 @@ function limiter(
       bucket.tokens -= 1;
       return undefined;
     }
-    const retrySeconds = Math.ceil((1 - bucket.tokens) / qps);
-    return { message: `limit reached on type ${type} for key ${key}`, retrySeconds };
+    return `limit reached on type ${type} for key ${key}`;
   };
 }
 

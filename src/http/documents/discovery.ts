@@ -37,6 +37,8 @@ interface Source {
   readonly make: () => Steps<JsonObject>;
   /** The groups of aggregated discovery, at its two roots. */
   readonly groups?: readonly Group[];
+  /** It is a version of custom resources, which any media range accepts. */
+  readonly isCustom?: boolean;
 }
 
 /** `hashes`: resources have a storageVersionHash. `onAggregated` is called when a document of all groups is made. */
@@ -73,7 +75,7 @@ export function createDiscovery(
       const routed = isRouted(key);
       // Checked before the document is begun: nobody would handle its failure after the request is rejected.
       if (routed && call.request.method !== 'GET') throw statusError.methodNotAllowed();
-      const accept = chooseRoot.get(key) ?? (routed ? chooseRouted : choose);
+      const accept = chooseRoot.get(key) ?? (routed && source.isCustom !== true ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
       const pretty = accepted.pretty || wantsPretty(call.info.query.get('pretty') ?? undefined, headers['user-agent']);
@@ -113,8 +115,12 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
   const named = groups.filter((group) => group.name !== '');
   const core = groups.filter((group) => group.name === '');
   const sources = new Map<string, Source>();
-  const put = (path: string, of: object, make: () => Steps<JsonObject>, more: Pick<Source, 'groups'> = {}) =>
-    sources.set(path, { of, make, ...more });
+  const put = (
+    path: string,
+    of: object,
+    make: () => Steps<JsonObject>,
+    more: Pick<Source, 'groups' | 'isCustom'> = {},
+  ) => sources.set(path, { of, make, ...more });
   if (core.length > 0)
     put('/api', core[0] as Group, () => oneStep(() => apiVersions(core, serverAddress())), { groups: core });
   put('/apis', groups, () => groupList(named), { groups: named });
@@ -123,7 +129,8 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
   }
   // The server that serves a version shows its resources.
   for (const version of groups.flatMap((group) => group.versions.filter(({ resources }) => resources.length > 0))) {
-    put(rootOf(version), version, () => resourceList(version, hashes));
+    const isCustom = version.resources.some(({ resource }) => resource.definition.custom !== undefined);
+    put(rootOf(version), version, () => resourceList(version, hashes), { isCustom });
   }
   return sources;
 }

@@ -4,8 +4,9 @@ import { resourceNames } from './core-v1.ts';
 import { conditionStatuses, LabelSelector, ObjectMeta, typeMeta } from './meta-v1.ts';
 
 export const CrossVersionObjectReference = struct('autoscaling/v2.CrossVersionObjectReference', {
-  kind: field(1, string, { required: true, always: true }),
-  name: field(2, string, { required: true, always: true }),
+  // The status may have empty ones.
+  kind: field(1, string, { required: true, emptyOk: true, always: true }),
+  name: field(2, string, { required: true, emptyOk: true, always: true }),
   apiVersion: field(3, string),
 });
 

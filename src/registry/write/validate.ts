@@ -125,7 +125,10 @@ function* fieldErrorsOf(
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
   const objectErrors = yield* allErrors(() => strategy.validate?.(validated, context) ?? []);
-  const all = [...ofMetadata, ...withoutForbiddenSubtrees(bySchema, objectErrors), ...objectErrors];
+  const ofKind = [...withoutForbiddenSubtrees(bySchema, objectErrors), ...objectErrors];
+  // Where the kind does not validate the metadata, a create reports it once all else is valid.
+  const metadataLast = old === undefined && ofKind.length > 0 && metadataChecksOf(target).every((count) => count === 0);
+  const all = metadataLast ? ofKind : [...ofMetadata, ...ofKind];
   if (old === undefined) return all;
   yield;
   const updateErrors = yield* allErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);

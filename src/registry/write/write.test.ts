@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/index.ts';
-import { type ApiObject, type JsonObject, type StatusError, statusError } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  fieldError,
+  isJsonObject,
+  type JsonObject,
+  type StatusError,
+  statusError,
+} from '../../meta/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore, StoreError, type StoreErrorCode } from '../../store/index.ts';
 import { drivenClock } from '../../store/testing/driven-clock.ts';
@@ -91,6 +98,14 @@ describe('create', () => {
       message: 'configmaps "g-ccccc" already exists, the server was not able to generate a unique name for the object',
       details: { retryAfterSeconds: 1 },
     });
+  });
+
+  it('says that no name could be generated also where the name that is taken was given', async () => {
+    const { change } = bench();
+    const body = create(note('one', {}, { generateName: 'g-' }));
+    await change('configmaps', {}, body);
+    const message = 'configmaps "one" already exists, the server was not able to generate a unique name for the object';
+    expect(await failure(change('configmaps', {}, body))).toMatchObject({ message, details: { retryAfterSeconds: 1 } });
   });
 
   it('starts with generation 1 and drops the status', async () => {
@@ -291,6 +306,15 @@ describe('two controllers among the owner references', () => {
 
   it('are reported once for a create', async () => {
     expect(await told(bench().create('configmaps', note('o', {}, { ownerReferences })))).toEqual(bad);
+  });
+
+  it('are reported once all else is valid, for a create of a kind that does not validate them', async () => {
+    const validate = ({ data }: JsonObject) =>
+      isJsonObject(data) && 'b' in data ? [fieldError.required('data.b')] : [];
+    const strategy = { validate, metadataChecks: [0, 0] } as const;
+    const { create: make } = bench({ definitions: [{ ...notes, strategy }] });
+    expect(await told(make('configmaps', note('o', { b: '' }, { ownerReferences })))).toEqual(['data.b']);
+    expect(await told(make('configmaps', note('o', {}, { ownerReferences })))).toEqual(bad);
   });
 
   // Any kind checks a change twice, as an object and as a change; the kind itself adds its own checks.

@@ -92,8 +92,7 @@ async function attemptInOrder(request: WriteRequest, place: Place | undefined): 
     } else {
       const { candidate } = outcome;
       if (place === undefined && outcome.kind === 'conflict') {
-        if (!candidate.generated) throw alreadyExists(target, nameOf(candidate), outcome.current);
-        if (attempt >= maxNames) throw nameTaken(target, nameOf(candidate));
+        if (!candidate.generated || attempt >= maxNames) throw alreadyExists(target, candidate, outcome.current);
       } else if (attempt >= maxAttempts) throw statusError.modified(target.resource.id, nameOf(candidate));
       if (place !== undefined && outcome.kind === 'conflict') {
         const turn = queue.enter(place);
@@ -155,17 +154,20 @@ async function removeUnreadable(request: WriteRequest): Promise<Written> {
   return { result: { created: false, object: undefined, deleted: { name, uid: '' } }, revision: answer.revision };
 }
 
-/** The 409 for an existing name. Its message says so when the current object of that name is being deleted. */
-function alreadyExists({ resource }: Target, name: string, current: CachedObject | undefined): StatusError {
-  const error = statusError.alreadyExists(resource.id, name);
+/**
+ * The 409 for an existing name. Its message says so when the object wanted another name generated, and when the current
+ * object of that name is being deleted.
+ */
+function alreadyExists({ resource }: Target, candidate: Candidate, current: CachedObject | undefined): StatusError {
+  const taken = statusError.alreadyExists(resource.id, nameOf(candidate));
+  const error = (candidate.object.metadata.generateName ?? '') === '' ? taken : noUniqueName(taken);
   if (current === undefined || isCorrupt(current)) return error;
   if (readObject(resource.format, current).metadata.deletionTimestamp === undefined) return error;
   const { code, reason, message, details } = error;
   return new StatusError(code, reason, `object is being deleted: ${message}`, details);
 }
 
-function nameTaken({ resource }: Target, name: string): StatusError {
-  const { code, reason, message, details } = statusError.alreadyExists(resource.id, name);
+function noUniqueName({ code, reason, message, details }: StatusError): StatusError {
   const why = `${message}, the server was not able to generate a unique name for the object`;
   return new StatusError(code, reason, why, { ...details, retryAfterSeconds: 1 });
 }

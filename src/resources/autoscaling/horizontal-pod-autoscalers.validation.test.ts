@@ -193,6 +193,11 @@ describe('horizontal pod autoscalers', () => {
   });
 });
 
+test('the status of an autoscaler may have a metric of an object without a name', () => {
+  const status = { currentMetrics: [{ type: 'Object', object: { metric: { name: 'm' } } }] };
+  expect(onUpdate(horizontalPodAutoscalers, scaler({}), { ...scaler({}), status }, 'status')).toEqual([]);
+});
+
 describe('pod disruption budgets', () => {
   const selector = { matchLabels: { a: 'b' } };
   const rows: readonly Row[] = [

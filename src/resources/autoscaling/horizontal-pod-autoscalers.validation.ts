@@ -80,9 +80,12 @@ function validateVersion(reference: Reference, path: string, needsGroup: boolean
 }
 
 const validateReference = ({ kind = '', name = '' }: Reference, path: string): FieldError[] => [
-  ...byRule(`${path}.kind`, kind, pathSegmentName),
-  ...byRule(`${path}.name`, name, pathSegmentName),
+  ...requiredPathSegment(`${path}.kind`, kind),
+  ...requiredPathSegment(`${path}.name`, name),
 ];
+
+const requiredPathSegment = (path: string, value: string): FieldError[] =>
+  value === '' ? [fieldError.required(path)] : byRule(path, value, pathSegmentName);
 
 /** The source field of each metric type, in the order of validation. */
 const sourceOf = {

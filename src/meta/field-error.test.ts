@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldError, fieldError, fieldErrors, withoutForbiddenSubtrees } from './field-error.ts';
+import { type FieldError, fieldError, fieldErrors, withoutReplaced } from './field-error.ts';
 import type { Json } from './json.ts';
 
 const messageFor = (value: Json | undefined) => fieldError.invalid('spec.x', value, 'why').message;
@@ -67,8 +67,8 @@ describe('fieldErrors', () => {
   it('leave out the errors at or below a forbidden subtree', () => {
     const errors = ['a.b', 'a.b.c', 'a.b[0]', 'a.bc', 'x.y'].map((field) => fieldError.required(field));
     const forbidden = [fieldError.forbiddenSubtree('a.b', 'why'), fieldError.forbiddenSubtree('X', 'why', 'x')];
-    expect(withoutForbiddenSubtrees(errors, forbidden).map(({ field }) => field)).toEqual(['a.bc']);
-    expect(withoutForbiddenSubtrees(errors, [fieldError.forbidden('a.b', 'why')])).toBe(errors);
+    expect(withoutReplaced(errors, forbidden).map(({ field }) => field)).toEqual(['a.bc']);
+    expect(withoutReplaced(errors, [fieldError.forbidden('a.b', 'why')])).toBe(errors);
   });
 
   it('rethrows errors of the validation', () => {

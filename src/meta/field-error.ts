@@ -97,16 +97,13 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
   return result;
 }
 
-/** The paths of the fields that these errors forbid with all that is below them. */
-const forbiddenSubtrees = new WeakMap<FieldError, string>();
+/** The paths of the fields that are not validated, with all that is below them, because of these errors. */
+const replacedSubtrees = new WeakMap<FieldError, string>();
 
-/** Returns the errors that are not at or below a field that one of `others` forbids ({@link fieldError.forbiddenSubtree}). */
-export function withoutForbiddenSubtrees(
-  errors: readonly FieldError[],
-  others: readonly FieldError[],
-): readonly FieldError[] {
+/** Returns the errors that are not at or below a field that one of `others` replaces ({@link fieldError.inPlaceOf}). */
+export function withoutReplaced(errors: readonly FieldError[], others: readonly FieldError[]): readonly FieldError[] {
   if (errors.length === 0) return errors;
-  const fields = new Set(others.flatMap((other) => forbiddenSubtrees.get(other) ?? []));
+  const fields = new Set(others.flatMap((other) => replacedSubtrees.get(other) ?? []));
   if (fields.size === 0) return errors;
   const longest = [...fields].reduce((most, { length }) => Math.max(most, length), 0);
   return errors.filter(({ field: path }) => !isWithin(path, fields, longest));
@@ -143,9 +140,11 @@ export const fieldError = {
     ),
   forbidden: (field: string, detail: string) => error('FieldValueForbidden', field, 'Forbidden', detail),
   /** Forbids a field, so that errors at or below it are left out. `at`: its path, where the error names another one. */
-  forbiddenSubtree: (field: string, detail: string, at = field) => {
-    const result = error('FieldValueForbidden', field, 'Forbidden', detail);
-    forbiddenSubtrees.set(result, at);
+  forbiddenSubtree: (field: string, detail: string, at = field) =>
+    fieldError.inPlaceOf(at, error('FieldValueForbidden', field, 'Forbidden', detail)),
+  /** The error itself: those at or below the field `at` are left out, because of it. */
+  inPlaceOf: (at: string, result: FieldError): FieldError => {
+    replacedSubtrees.set(result, at);
     return result;
   },
   notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),

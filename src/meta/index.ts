@@ -27,7 +27,7 @@ export {
   maxErrors,
   maxErrorText,
   omitted,
-  withoutForbiddenSubtrees,
+  withoutReplaced,
 } from './field-error.ts';
 export {
   compareVersions,

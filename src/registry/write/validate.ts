@@ -15,7 +15,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
   warningsOf,
-  withoutForbiddenSubtrees,
+  withoutReplaced,
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { MetadataChecks } from '../resource/definition.ts';
@@ -125,7 +125,7 @@ function* fieldErrorsOf(
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
   const objectErrors = yield* allErrors(() => strategy.validate?.(validated, context) ?? []);
-  const ofKind = [...withoutForbiddenSubtrees(bySchema, objectErrors), ...objectErrors];
+  const ofKind = [...withoutReplaced(bySchema, objectErrors), ...objectErrors];
   // Where the kind does not validate the metadata, a create reports it once all else is valid.
   const metadataLast = old === undefined && ofKind.length > 0 && metadataChecksOf(target).every((count) => count === 0);
   const all = metadataLast ? ofKind : [...ofMetadata, ...ofKind];

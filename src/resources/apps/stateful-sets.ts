@@ -142,7 +142,8 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
   if (isEmptySelector(selector)) {
     errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
   }
-  if (broken.length > 0) errors.push(fieldError.invalid('spec.selector', selector, ''));
+  if (broken.length > 0)
+    errors.push(fieldError.inPlaceOf('spec.template', fieldError.invalid('spec.selector', selector, '')));
   else {
     const template = withClaims(spec);
     errors.push(
@@ -181,7 +182,7 @@ function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): Fi
   const path = 'spec.updateStrategy.rollingUpdate';
   if (type === 'OnDelete') {
     if (rollingUpdate === undefined) return [];
-    const printedValue = internalForm({ partition: 0, ...rollingUpdate }, RollingUpdateStatefulSetStrategy);
+    const printedValue = internalForm(rollingUpdate, RollingUpdateStatefulSetStrategy);
     return [fieldError.invalid(path, printedValue, "only allowed for updateStrategy 'RollingUpdate'")];
   }
   if (type !== 'RollingUpdate') {

@@ -64,8 +64,8 @@ describe('deployments', () => {
       ['Invalid', labels, 'Invalid value: null: `selector` does not match template `labels`'],
     ],
     [
-      'an invalid selector',
-      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+      'an invalid selector, with which the template is not validated',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] }, template: {} },
       [
         'Required',
         'spec.selector.matchExpressions[0].values',
@@ -89,11 +89,11 @@ describe('deployments', () => {
     ],
     [
       'an unknown strategy',
-      { strategy: { type: 'X' } },
+      { strategy: { type: 'X', rollingUpdate: {} } },
       [
         'NotSupported',
         S,
-        'Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
+        'Unsupported value: {"Type":"X","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":0}}: supported values: "Recreate", "RollingUpdate"',
       ],
     ],
     [

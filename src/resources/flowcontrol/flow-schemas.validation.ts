@@ -62,7 +62,7 @@ const subjectFields = { Group: 'group', ServiceAccount: 'serviceAccount', User: 
 function validateSubject(subject: Infer<typeof Subject>, path: string): FieldError[] {
   const { kind = '', serviceAccount } = subject;
   const kinds = Object.keys(subjectFields);
-  if (!kinds.includes(kind)) return [fieldError.notSupported(`${path}.kind`, kind, kinds)];
+  if (!kinds.includes(kind)) return [fieldError.inPlaceOf(path, fieldError.notSupported(`${path}.kind`, kind, kinds))];
   const errors = Object.entries(subjectFields).flatMap(([one, field]) => {
     const present = subject[field] !== undefined;
     if (present === (one === kind)) return [];

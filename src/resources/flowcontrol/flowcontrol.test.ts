@@ -50,7 +50,7 @@ describe('flow schemas', () => {
     ],
     [
       'an unknown subject kind',
-      rule({ subjects: [{ kind: 'Odd' }] }),
+      rule({ subjects: [{ kind: 'Odd', serviceAccount: { namespace: 'n' }, user: {} }] }),
       [`${at}.subjects[0].kind`, 'NotSupported', unsupported('Odd', 'Group', 'ServiceAccount', 'User')],
     ],
     [

@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   selectorFromObject,
   validateSelectorObject,
-  withoutForbiddenSubtrees,
+  withoutReplaced,
 } from '../../meta/index.ts';
 import { compile, type StructSchema, validate } from '../../schema/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
@@ -47,7 +47,10 @@ export function validateWorkload(
   if (isEmptySelector(selector)) {
     errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));
   }
-  if (broken) return [...errors, fieldError.invalid('spec.selector', selector, 'invalid label selector')];
+  if (broken) {
+    const invalid = fieldError.invalid('spec.selector', selector, 'invalid label selector');
+    return [...errors, fieldError.inPlaceOf('spec.template', invalid)];
+  }
   return [
     ...errors,
     ...validateSelected(selector, template ?? {}, 'spec.template'),
@@ -77,7 +80,7 @@ export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, k
 
 /** The errors of a whole object a second time: some kinds report them from validation and from update validation. */
 export const validateAgain = (object: object, schema: StructSchema, own: FieldError[], names: Names): FieldError[] => [
-  ...withoutForbiddenSubtrees(validate(object as ApiObject, compile(schema, names)), own),
+  ...withoutReplaced(validate(object as ApiObject, compile(schema, names)), own),
   ...own,
 ];
 

@@ -124,6 +124,13 @@ const zeros: { readonly [type: string]: Json } = {
   intOrString: 0,
 };
 
+/** Nullable fields that are no pointers in the internal struct. */
+const valueFields = new Set([
+  'apps/v1.RollingUpdateDeployment.maxUnavailable',
+  'apps/v1.RollingUpdateDeployment.maxSurge',
+  'apps/v1.RollingUpdateStatefulSetStrategy.partition',
+]);
+
 function show(value: Json | undefined, schema: Schema, room: Room): Json {
   if (--room.remaining < 0) throw tooLong;
   const resolved = resolve(schema);
@@ -152,10 +159,9 @@ function showStruct(value: JsonObject, schema: StructSchema, room: Room): Json {
     const field = schema.fields[name];
     if (field === undefined) continue;
     const fieldValue = value[name];
+    const isPointer = field.nullable === true && !valueFields.has(`${schema.name}.${name}`);
     const printedValue =
-      field.nullable === true && (fieldValue === undefined || fieldValue === null)
-        ? null
-        : show(fieldValue, field.schema, room);
+      isPointer && (fieldValue === undefined || fieldValue === null) ? null : show(fieldValue, field.schema, room);
     out[renamed?.[name] ?? names[name] ?? name.charAt(0).toUpperCase() + name.slice(1)] =
       name === 'securityContext' && schema.name === 'core/v1.PodSpec'
         ? withHostFields(value, printedValue)

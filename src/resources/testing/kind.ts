@@ -9,7 +9,7 @@ import {
   jsonCopy,
   type Names,
   namesFor,
-  withoutForbiddenSubtrees,
+  withoutReplaced,
 } from '../../meta/index.ts';
 import { AgeCell, type ResourceDefinition, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
@@ -105,7 +105,7 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
   const all = (validation: () => readonly FieldError[]) => atOnce(allErrors(validation));
   const ofKind = all(() => strategy.validate?.(object, testContext) ?? []);
   const errors = [
-    ...withoutForbiddenSubtrees(validate(object, compile(version.schema, testNames)), ofKind),
+    ...withoutReplaced(validate(object, compile(version.schema, testNames)), ofKind),
     ...ofKind,
     ...(old === undefined ? [] : all(() => strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];

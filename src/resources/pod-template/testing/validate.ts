@@ -7,7 +7,7 @@ import {
   jsonCopy,
   type Names,
   namesFor,
-  withoutForbiddenSubtrees,
+  withoutReplaced,
 } from '../../../meta/index.ts';
 import type { ResourceDefinition } from '../../../registry/index.ts';
 import { compile, validate } from '../../../schema/index.ts';
@@ -43,7 +43,7 @@ export function created(definition: ResourceDefinition, object: JsonObject, warn
 
 function fieldErrors(definition: ResourceDefinition, object: ApiObject): readonly FieldError[] {
   const ofKind = errorsNow(definition.strategy.validate?.(object, context) ?? []);
-  return [...withoutForbiddenSubtrees(validate(object, schemaOf(definition)), ofKind), ...ofKind];
+  return [...withoutReplaced(validate(object, schemaOf(definition)), ofKind), ...ofKind];
 }
 
 const shown = (errors: readonly FieldError[]): ReportedError[] =>

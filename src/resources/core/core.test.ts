@@ -359,6 +359,14 @@ describe('persistent volumes', () => {
       ['volumeMode', 'Invalid'],
     ]);
     expect(found[0]?.[2]).toMatch(/^Forbidden: spec.persistentvolumesource is immutable after creation\n@@/);
+    const [[, , shown] = []] = onUpdate(persistentVolumes, volume({ hostPath: { path: '/x' } }), volume({ csi }));
+    expect(shown).toContain('@@ -1,10 +1,7 @@');
+    expect(shown).toContain(
+      '@@ -23,5 +20,16 @@\n  "ScaleIO": null,\n  "Local": null,\n  "StorageOS": null,\n- "CSI": null',
+    );
+    const rbd = { monitors: ['m'], image: 'i' };
+    const [[, , order] = []] = onUpdate(persistentVolumes, volume({ csi }), volume({ rbd }));
+    expect(order).toMatch(/\n {2}"Quobyte": null,\n {2}"ISCSI": null,\n {2}"FlexVolume": null,\n/);
     const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
     expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);
   });

@@ -87,6 +87,10 @@ const namesIn: { readonly [struct: string]: { readonly [field: string]: string }
   'core/v1.RBDVolumeSource': { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' },
 };
 
+const persistentSources =
+  'gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder cephfs fc flocker ' +
+  'azureFile vsphereVolume azureDisk photonPersistentDisk portworxVolume scaleIO local storageos csi';
+
 /** Struct orders that differ from the declared one. A `+` marks a field that is not declared. */
 const orders: { readonly [struct: string]: string } = {
   'core/v1.PodSpec':
@@ -108,6 +112,10 @@ const orders: { readonly [struct: string]: string } = {
     'name hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs ' +
     'persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap ' +
     'vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image',
+  'core/v1.PersistentVolumeSource': persistentSources,
+  'core/v1.PersistentVolumeSpec':
+    `capacity ${persistentSources} accessModes claimRef persistentVolumeReclaimPolicy storageClassName mountOptions ` +
+    'volumeMode nodeAffinity volumeAttributesClassName',
   'core/v1.VolumeProjection': 'secret downwardAPI configMap serviceAccountToken clusterTrustBundle +PodCertificate',
   'core/v1.PodSecurityContext':
     'seLinuxOptions windowsOptions runAsUser runAsGroup runAsNonRoot supplementalGroups supplementalGroupsPolicy ' +

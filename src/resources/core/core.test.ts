@@ -366,6 +366,7 @@ describe('persistent volumes', () => {
     );
     const rbd = { monitors: ['m'], image: 'i' };
     const [[, , order] = []] = onUpdate(persistentVolumes, volume({ csi }), volume({ rbd }));
+    expect(order).toContain('"RBDImage": "i"');
     expect(order).toMatch(/\n {2}"Quobyte": null,\n {2}"ISCSI": null,\n {2}"FlexVolume": null,\n/);
     const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
     expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);

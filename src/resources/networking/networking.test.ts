@@ -274,6 +274,7 @@ describe('IP addresses and service CIDRs', () => {
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.1.0/24'))).toEqual([
       ['spec.cidrs[0]', 'Invalid', immutable('10.0.1.0/24')],
     ]);
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of())).toEqual([['spec.cidrs', 'Invalid', immutable(null)]]);
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('x'))).toEqual([['spec.cidrs[0]', 'Invalid', immutable('x')]]);
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.0.0/24', 'x'))).toEqual([
       ['spec.cidrs[1]', 'Invalid', invalid('x', says.cidr)],

@@ -44,5 +44,5 @@ function validateChange(ranges: readonly string[], old: readonly string[]): Fiel
   if (old.length === 1 && ranges.length === 2) {
     return ranges[0] === old[0] ? validateRanges(ranges) : [immutable(`${path}[0]`, ranges[0])];
   }
-  return [immutable(path, [...ranges])];
+  return [immutable(path, ranges.length === 0 ? null : [...ranges])];
 }

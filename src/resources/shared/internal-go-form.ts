@@ -82,9 +82,12 @@ const names: { readonly [field: string]: string } = {
   wwids: 'WWIDs',
 };
 
-/** Go field names that differ from the JSON name in one struct only. */
+const rbdNames = { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' };
+
+/** Go field names that differ from the JSON name in some structs only. */
 const namesIn: { readonly [struct: string]: { readonly [field: string]: string } } = {
-  'core/v1.RBDVolumeSource': { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' },
+  'core/v1.RBDVolumeSource': rbdNames,
+  'core/v1.RBDPersistentVolumeSource': rbdNames,
 };
 
 const persistentSources =

@@ -241,6 +241,10 @@ describe('binding', () => {
     expect(await message(`${pods}/gated/binding`, to('other'))).toBe(
       'name in URL does not match name in Binding object',
     );
+    const elsewhere = { ...to('other'), metadata: { name: 'other', namespace: 'elsewhere' } };
+    expect(await message(`${pods}/gated/binding`, elsewhere)).toBe(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
     expect(await message(`${pods}/gated/binding`, to('gated', ''))).toBe('target.name: Required value');
   });
 });

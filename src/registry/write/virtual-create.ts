@@ -105,9 +105,9 @@ async function readPosted(
   const turns = turnsOf(options, request.size);
   const decoding = decodeBody(registry, target, change.object, options);
   const object = turns ? await inTurns(decoding, turns) : atOnce(decoding);
-  check(target, object);
   const { metadata } = object;
   defaultNamespace(target, metadata);
+  check(target, object);
   // A new object has no uid yet. What is posted to a subresource names the object that it is meant for.
   if (target.subresource === '') delete metadata.uid;
   object.metadata = storedMetadata(metadata);

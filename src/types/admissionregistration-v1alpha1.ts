@@ -55,7 +55,7 @@ export const MutatingAdmissionPolicy = struct('admissionregistration/v1alpha1.Mu
 
 // MutatingAdmissionPolicyBinding
 
-export const ParamRef = v1alpha1(v1.ParamRef);
+export const ParamRef = v1alpha1(v1.ParamRef, { parameterNotFoundAction: true });
 
 export const MutatingAdmissionPolicyBindingSpec = struct(
   'admissionregistration/v1alpha1.MutatingAdmissionPolicyBindingSpec',

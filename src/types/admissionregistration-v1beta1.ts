@@ -8,7 +8,7 @@ const v1beta1 = inVersion('admissionregistration/v1beta1');
 
 export const ParamKind = v1beta1(v1.ParamKind);
 export const NamedRuleWithOperations = v1beta1(v1.NamedRuleWithOperations);
-export const MatchResources = v1beta1(v1.MatchResources);
+export const MatchResources = v1beta1(v1.MatchResources, { matchPolicy: false });
 export const Validation = v1beta1(v1.Validation);
 export const AuditAnnotation = v1beta1(v1.AuditAnnotation);
 export const MatchCondition = v1beta1(v1.MatchCondition);

@@ -3,7 +3,8 @@ import { type Field, type Fields, type Schema, type StructSchema, struct, type V
 /**
  * Declares structs that repeat those of another version of their group. The function that it returns copies a struct
  * under the same name in `groupVersion`; fields whose struct it copied before lead to that copy, all others to the
- * struct itself.
+ * struct itself. `enums`: the fields whose supported values OpenAPI lists in one of the versions alone, and whether it does
+ * so in this one.
  *
  *     const v1beta1 = inVersion('networking/v1beta1');
  *     export const IPAddressSpec = v1beta1(v1.IPAddressSpec);
@@ -29,8 +30,16 @@ export function inVersion(groupVersion: string) {
     ...(via !== undefined && { via: copyVia(via) }),
   });
 
-  return <F extends Fields>({ name, fields, structType, union }: StructSchema<F>): StructSchema<F> => {
-    const copied = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, copyField(field)])) as F;
+  return <F extends Fields>(
+    { name, fields, structType, union }: StructSchema<F>,
+    enums: { readonly [field in keyof F]?: boolean } = {},
+  ): StructSchema<F> => {
+    const copied = Object.fromEntries(
+      Object.entries(fields).map(([key, field]) => {
+        const listed = enums[key];
+        return [key, { ...copyField(field), ...(listed !== undefined && { enum: listed }) }];
+      }),
+    ) as F;
     const copy = struct<F>(`${groupVersion}.${name.slice(name.lastIndexOf('.') + 1)}`, copied, {
       ...(structType && { structType }),
       ...(union && { union }),

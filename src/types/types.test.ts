@@ -142,6 +142,15 @@ describe('the built-in types', () => {
     ]);
   });
 
+  test('list the supported values of admission policies in some versions only, as the reference server', () => {
+    const listed = (name: string, field: string) =>
+      ['v1', 'v1beta1', 'v1alpha1'].map(
+        (version) => byName.get(`admissionregistration/${version}.${name}`)?.fields[field]?.enum !== false,
+      );
+    expect(listed('MatchResources', 'matchPolicy')).toEqual([true, false, true]);
+    expect(listed('ParamRef', 'parameterNotFoundAction')).toEqual([false, false, true]);
+  });
+
   test('give every field of a message a number of its own', () => {
     const problems: string[] = [];
     for (const { schema } of structs) {

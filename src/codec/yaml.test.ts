@@ -79,6 +79,15 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     ]);
   });
 
+  it('reports a duplicate key at its value, after those within the value', () => {
+    const lines = (text: string) => read(text).findings.flatMap((found) => found.match(/line .*/g));
+    const already = (line: number, key: string) => `line ${line}: key "${key}" already set in map`;
+    const nested = 'l: {a: "1"}\nl:\n  b: "1"\n  b: "2"\nd:\n  z: "1"\n  z: "2"\n';
+    expect(lines(nested)).toEqual([already(4, 'b'), already(3, 'l'), already(7, 'z')]);
+    expect(lines('a: 1\na:\nb: 2\n')).toEqual([already(2, 'a')]);
+    expect(lines('a: 1\na:\n- 1\n- 2\n')).toEqual([already(3, 'a')]);
+  });
+
   it('resolves aliases and merge keys; keys of the map itself win', () => {
     expect(read('a: &x {p: 1, q: 2}\nb: *x\nc:\n  <<: [*x, {q: 3, r: 4}]\n  p: 9\n').value).toEqual({
       a: { p: 1, q: 2 },

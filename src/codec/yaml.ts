@@ -231,11 +231,13 @@ function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
       continue;
     }
     const name = readKey(key, map, reader);
+    const read = readNode(value, reader);
+    // A duplicate is found at its value, after those within the value.
     if (Object.hasOwn(out, name.text) && reader.aliasDepth === 0 && reader.duplicates.length < MAX_DUPLICATES) {
-      const line = lineOf(yaml().isNode(key) ? key : map, reader);
+      const line = lineOf(yaml().isNode(value) ? value : map, reader);
       reader.duplicates.push(`line ${line}: key ${name.display} already set in map`);
     }
-    setKey(out, name.text, readNode(value, reader));
+    setKey(out, name.text, read);
   }
   for (const value of merged) mergeInto(out, readNode(value, reader), reader, map);
   return out;

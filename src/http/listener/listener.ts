@@ -244,7 +244,6 @@ function serve(
     });
     // A stream that its client reset without an error would wait until its request is read.
     answer.once('aborted', destroySoon);
-    if (answer.endAfterHeaders) answer.resume();
   } else answer.once('close', () => connection.end(request));
   if (connection.requests.length > 2) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   allErrors,
   errorsAfter,
+  errorsInSteps,
   errorsLater,
   errorsNow,
   errorsOfEach,
@@ -22,6 +23,18 @@ function stepsOf(validation: () => readonly FieldError[]): { errors: readonly Fi
     if (done === true) return { errors: value, steps };
   }
 }
+
+it('errors are found in the steps of a check that has its own, in their place among others', () => {
+  const check = function* () {
+    for (let i = 0; i < 10; i++) yield;
+    return [fieldError.required('own')];
+  };
+  const validation = () => [fieldError.required('before'), ...errorsInSteps(check), fieldError.required('after')];
+  const { errors, steps } = stepsOf(validation);
+  expect(fields(errors)).toEqual(['before', 'own', 'after']);
+  expect(steps).toBeGreaterThan(10);
+  expect(fields(errorsNow(validation()))).toEqual(['before', 'own', 'after']);
+});
 
 describe('the errors of the items of a list', () => {
   it('are found at once in a short list', () => {

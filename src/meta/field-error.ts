@@ -206,9 +206,10 @@ class LaterErrors implements FieldError {
   readonly reason: FieldErrorReason = 'InternalError';
   readonly field = '';
   readonly message = '';
-  readonly find: () => Generator<readonly FieldError[], void, undefined>;
+  /** Yields undefined where a step ends. */
+  readonly find: () => Generator<readonly FieldError[] | undefined, void, undefined>;
 
-  constructor(find: () => Generator<readonly FieldError[], void, undefined>) {
+  constructor(find: () => Generator<readonly FieldError[] | undefined, void, undefined>) {
     this.find = find;
   }
 }
@@ -235,13 +236,22 @@ const laterErrors = <T>(items: readonly T[], check: (item: T, index: number) => 
 /** Returns a placeholder for the errors of one long check, which runs later in a separate step. */
 export const errorsLater = (check: () => readonly FieldError[]): FieldError[] => [laterErrors([undefined], check)];
 
+/** The same for a check that is in steps itself. */
+export const errorsInSteps = (check: () => Steps<readonly FieldError[]>): FieldError[] => [
+  new LaterErrors(function* () {
+    yield yield* check();
+  }),
+];
+
 /** Returns the errors of a check that depends on `first`. It runs later when some of the first checks run later. */
 export const errorsAfter = (first: readonly FieldError[], check: () => readonly FieldError[]): readonly FieldError[] =>
   first.some((error) => error instanceof LaterErrors) ? [laterErrors([undefined], check)] : check();
 
 /** Runs pending checks immediately and returns all errors: for validations that depend on whether there are any. */
 export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
-  errors.flatMap((error) => (error instanceof LaterErrors ? [...error.find()].flatMap(errorsNow) : [error]));
+  errors.flatMap((error) =>
+    error instanceof LaterErrors ? [...error.find()].flatMap((found = []) => errorsNow(found)) : [error],
+  );
 
 /** Returns all errors of a validation and its pending checks, in steps of about {@link itemsInStep} items. */
 export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
@@ -266,7 +276,8 @@ function* collectErrors(errors: readonly FieldError[], found: FieldError[], chec
     }
     yield;
     for (const more of error.find()) {
-      if (more.length > 0) yield* collectErrors(more, found, checked);
+      if (more === undefined) yield;
+      else if (more.length > 0) yield* collectErrors(more, found, checked);
       if (++checked.items % itemsAtOnce === 0 || room === 0) yield;
     }
   }

@@ -16,6 +16,7 @@ export {
 export {
   allErrors,
   errorsAfter,
+  errorsInSteps,
   errorsLater,
   errorsNow,
   errorsOfEach,

@@ -96,7 +96,7 @@ export interface ResourceVersion {
   /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
-  /** The same in steps, for large objects. Absent: they are converted in one step. */
+  /** The same in steps, which requests use where it is given. */
   readonly toStorageInSteps?: (object: ApiObject, names: Names) => Steps<ApiObject>;
   readonly fromStorageInSteps?: (object: ApiObject, names: Names) => Steps<ApiObject>;
   /** Rules of writes in this version that replace the strategy of the kind, apart from its defaults. */

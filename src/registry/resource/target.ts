@@ -81,7 +81,7 @@ function* converting(
   convert: ResourceVersion['toStorage'],
   convertInSteps: ResourceVersion['toStorageInSteps'],
 ): Steps<ApiObject> {
-  if (convertInSteps !== undefined && isLarge(object)) return yield* convertInSteps(object, names);
+  if (convertInSteps !== undefined) return yield* convertInSteps(object, names);
   return convert?.(object, names) ?? object;
 }
 

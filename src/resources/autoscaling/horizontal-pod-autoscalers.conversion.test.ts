@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
+import { type ApiObject, atOnce, inTurns, type JsonObject, type Names, namesFor } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { compile } from '../../schema/index.ts';
 import { HorizontalPodAutoscaler } from '../../types/autoscaling-v2.ts';
 import { created } from '../testing/kind.ts';
-import { fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
+import * as conversion from './horizontal-pod-autoscalers.conversion.ts';
 import { horizontalPodAutoscalers } from './horizontal-pod-autoscalers.ts';
 
 const names = namesFor('k8s.io');
+const toV2 = (object: ApiObject, of: Names) => atOnce(conversion.toV2(object, of));
+const fromV2 = (object: ApiObject, of: Names) => atOnce(conversion.fromV2(object, of));
 const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
 const metadata = { name: 'x', namespace: 'ns', annotations: { mine: 'yes' } };
 const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } };
@@ -120,6 +123,31 @@ test('ignores an annotation that exceeds the nesting limit', () => {
   const annotations = { 'autoscaling.alpha.kubernetes.io/behavior': deep };
   const stored = toV2({ metadata: { ...metadata, annotations }, spec: {} } as unknown as ApiObject, names);
   expect(stored['spec']).toEqual({ metrics: [] });
+});
+
+test('is converted both ways in steps in proportion to what the annotations carry', async () => {
+  const pauses = async (count: number) => {
+    const metrics = Array.from({ length: count }, () => ({
+      type: 'Resource',
+      resource: { name: 'memory', targetAverageValue: '1' },
+    }));
+    const kind = 'HorizontalPodAutoscaler';
+    const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify(metrics) };
+    const turns = new EveryStep();
+    const stored = await inTurns(
+      conversion.toV2({ kind, metadata: { ...metadata, annotations }, spec: {} } as unknown as ApiObject, names),
+      turns,
+    );
+    const backAt = turns.count;
+    const shown = await inTurns(conversion.fromV2(stored, names), turns);
+    expect(carried(shown, 'metrics')).toBe(JSON.stringify(metrics));
+    return [backAt, turns.count - backAt];
+  };
+  const [one, two] = [await pauses(5_000), await pauses(10_000)];
+  for (const [way, count = 0] of one.entries()) {
+    expect(count).toBeGreaterThanOrEqual(20);
+    expect(two[way]).toBeGreaterThanOrEqual(1.5 * count);
+  }
 });
 
 test('autoscaling/v2 drops the annotations of v1', () => {

@@ -2,6 +2,7 @@ import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { HorizontalPodAutoscaler as V1 } from '../../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../../types/autoscaling-v2.ts';
 import { age, name, orUnset } from '../shared/columns.ts';
+import { conversionsInSteps } from '../shared/conversions.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { dropV1Annotations, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
@@ -17,7 +18,7 @@ export const horizontalPodAutoscalers = resource({
   version: 'v2',
   schema: HorizontalPodAutoscaler,
   lifecycle: { introduced: '1.23' },
-  versions: [{ version: 'v1', schema: V1, lifecycle: { introduced: '1.2' }, toStorage: toV2, fromStorage: fromV2 }],
+  versions: [{ version: 'v1', schema: V1, lifecycle: { introduced: '1.2' }, ...conversionsInSteps(toV2, fromV2) }],
   shortNames: ['hpa'],
   categories: ['all'],
   status: true,

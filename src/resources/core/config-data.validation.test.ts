@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiObject, errorsNow, inTurns, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  allErrors,
+  errorsNow,
+  inTurns,
+  type JsonObject,
+  namesFor,
+  type Steps,
+} from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import { keyPairs } from '../testing/key-pairs.ts';
 import {
@@ -77,6 +85,24 @@ describe('secrets', () => {
       return turns.count;
     };
     const [one, two] = [await pauses(10_000), await pauses(20_000)];
+    expect(one).toBeGreaterThanOrEqual(10);
+    expect(two).toBeGreaterThanOrEqual(1.5 * one);
+  });
+
+  test('the JSON of a secret is read in steps in proportion to its members', async () => {
+    const pauses = async (count: number) => {
+      const text = JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, {}])));
+      const data = { '.dockerconfigjson': base64(text) };
+      const secret = { metadata: { name: 'a' }, type: 'kubernetes.io/dockerconfigjson', data } as unknown as ApiObject;
+      const turns = new EveryStep();
+      const errors = await inTurns(
+        allErrors(() => secrets.strategy.validate?.(secret, testContext) ?? []),
+        turns,
+      );
+      expect(errors).toEqual([]);
+      return turns.count;
+    };
+    const [one, two] = [await pauses(20_000), await pauses(40_000)];
     expect(one).toBeGreaterThanOrEqual(10);
     expect(two).toBeGreaterThanOrEqual(1.5 * one);
   });

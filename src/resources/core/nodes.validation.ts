@@ -2,6 +2,7 @@ import {
   configMapKey,
   dns1123Label,
   dns1123Subdomain,
+  errorsInSteps,
   type FieldError,
   fieldError,
   getKey,
@@ -18,7 +19,7 @@ import { validateAmount } from '../pod-template/resources.ts';
 import { cidrWarnings, isDualStack, validateCidr } from '../shared/addresses.ts';
 import { byRule, byRuleAsOne, duplicateOf, eachOf, oneOf, same, unique } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { jsonProblem } from './secrets.validation.ts';
+import { readJsonObject } from './secrets.validation.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -145,14 +146,16 @@ export function validateNodeAnnotations(annotations: Record<string, string>, { l
   const path = 'metadata.annotations';
   const text = getKey(annotations, key) ?? '';
   if (text === '') return [];
-  const problem = jsonProblem(text);
-  if (problem !== undefined) return [fieldError.invalid(`${path}.AvoidPods`, key, problem)];
-  const avoided = inner(JSON.parse(text) as Json, 'preferAvoidPods');
-  return eachOf(Array.isArray(avoided) ? avoided : [], `${path}.${key}`, (entry, at) => {
-    const controller = inner(inner(entry, 'podSignature'), 'podController');
-    if (controller === undefined || controller === null) return [fieldError.required(`${at}.PodSignature`)];
-    if (inner(controller, 'controller') === true) return [];
-    return [fieldError.invalid(`${at}.PodSignature.PodController.Controller`, false, 'must point to a controller')];
+  return errorsInSteps(function* () {
+    const read = yield* readJsonObject(text);
+    if (read.problem !== undefined) return [fieldError.invalid(`${path}.AvoidPods`, key, read.problem)];
+    const avoided = inner(read.value, 'preferAvoidPods');
+    return eachOf(Array.isArray(avoided) ? avoided : [], `${path}.${key}`, (entry, at) => {
+      const controller = inner(inner(entry, 'podSignature'), 'podController');
+      if (controller === undefined || controller === null) return [fieldError.required(`${at}.PodSignature`)];
+      if (inner(controller, 'controller') === true) return [];
+      return [fieldError.invalid(`${at}.PodSignature.PodController.Controller`, false, 'must point to a controller')];
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 import {
   errorsAfter,
+  errorsInSteps,
   type FieldError,
   fieldError,
   getKey,
@@ -17,7 +18,7 @@ import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { unchanged } from '../shared/field-rules.ts';
 import { bytesSize, MAX_DATA_BYTES, validateImmutable, validateKeys } from './config-data.validation.ts';
-import { jsonProblem, keyPairWarnings } from './secrets.validation.ts';
+import { keyPairWarnings, readJsonObject } from './secrets.validation.ts';
 
 export const secrets = resource({
   group: '',
@@ -83,8 +84,10 @@ const jsonUnder =
   (data) => {
     const text = getKey(data, key);
     if (text === undefined) return missing(data, [key]);
-    const problem = jsonProblem(textOf(text));
-    return problem === undefined ? [] : [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', problem)];
+    return errorsInSteps(function* () {
+      const { problem } = yield* readJsonObject(textOf(text));
+      return problem === undefined ? [] : [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', problem)];
+    });
   };
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();

@@ -1,44 +1,22 @@
 /** Validation of JSON and of key pairs in secrets. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { textNestsDeeper } from '../../meta/index.ts';
+import { parseAnyJsonInSteps } from '../../codec/index.ts';
+import { isJsonObject, type Json, jsonType, StatusError, type Steps } from '../../meta/index.ts';
 import { pemBlocks } from '../../pki/index.ts';
 
-const END = 'unexpected end of JSON input';
-/** The maximum nesting that Go's `encoding/json` reads. */
-const maxNesting = 10_000;
+/** What is read of a text: the problem, if there is one, is in the words of Go's `encoding/json`. */
+type Read = { readonly value: Json; readonly problem?: undefined } | { readonly problem: string };
 
-/** The reason why a text is not a JSON object, in the words of Go's `encoding/json`; undefined when it is one. */
-export function jsonProblem(text: string): string | undefined {
-  if (textNestsDeeper(text, maxNesting)) return 'exceeded max depth';
-  let value: unknown;
+/** The JSON object, or null, that a text is, in steps: the text may be as long as a body. */
+export function* readJsonObject(text: string): Steps<Read> {
   try {
-    value = JSON.parse(text);
+    const { value } = yield* parseAnyJsonInSteps(Buffer.from(text));
+    if (value === null || isJsonObject(value)) return { value };
+    return { problem: `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}` };
   } catch (error) {
-    return (
-      syntaxProblem(text.trimStart()) ?? (/end of|unterminated/i.test(String(error)) ? END : 'must be a JSON object')
-    );
+    if (error instanceof StatusError) return { problem: error.message };
+    throw error;
   }
-  if (typeof value === 'object' && !Array.isArray(value)) return undefined;
-  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
-}
-
-const literals = ['true', 'false', 'null'];
-
-/** The syntax error at the beginning of a text, if there is one. */
-function syntaxProblem(text: string): string | undefined {
-  const unexpected = (at: string, where: string) =>
-    at === '' ? END : `invalid character ${at === "'" ? "'\\''" : `'${at.charAt(0)}'`} ${where}`;
-  const literal = literals.find((word) => word.charAt(0) === text.charAt(0));
-  if (literal !== undefined) {
-    const same = literal.split('').findIndex((letter, i) => text.charAt(i) !== letter);
-    if (same < 0) return unexpected(text.slice(literal.length).trimStart().charAt(0), 'after top-level value');
-    return unexpected(text.charAt(same), `in literal ${literal} (expecting '${literal.charAt(same)}')`);
-  }
-  if (!/^[{["\-0-9]/.test(text)) return unexpected(text.charAt(0), 'looking for beginning of value');
-  if (!text.startsWith('{')) return undefined;
-  const next = text.slice(1).trimStart().charAt(0);
-  return next === '"' ? undefined : unexpected(next, 'looking for beginning of object key string');
 }
 
 /** Warnings for a PEM certificate and key that do not form a pair. */

@@ -1,6 +1,7 @@
-import { type ApiObject, atOnce, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
+import { type ApiObject, type FieldError, formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { Lifecycle, ResourceDefinition, ResourceVersion, Strategy, Subresource } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
+import { type Conversions, conversionsInSteps } from '../shared/conversions.ts';
 import type { AnnotatedField } from './annotated-fields.ts';
 import { type Mark, toOlderBy, toStoredBy } from './conversion.ts';
 import type { FieldChange } from './fields.ts';
@@ -88,8 +89,6 @@ function versionOf(definition: ResourceDefinition, group: string, older: OlderVe
   };
 }
 
-type Conversions = Pick<ResourceVersion, 'toStorage' | 'fromStorage' | 'toStorageInSteps' | 'fromStorageInSteps'>;
-
 function converted(
   { storage, versions }: ResourceDefinition,
   group: string,
@@ -111,11 +110,5 @@ function converted(
     ...(marks === undefined ? {} : { marks }),
     ...(annotated === undefined ? {} : { annotated }),
   };
-  const [toStorageInSteps, fromStorageInSteps] = [toStoredBy(rules), toOlderBy(rules)];
-  return {
-    toStorage: (object, names) => atOnce(toStorageInSteps(object, names)),
-    fromStorage: (object, names) => atOnce(fromStorageInSteps(object, names)),
-    toStorageInSteps,
-    fromStorageInSteps,
-  };
+  return conversionsInSteps(toStoredBy(rules), toOlderBy(rules));
 }

@@ -13,10 +13,9 @@ import {
   writeCbor,
   writeProtobuf,
 } from '../../src/codec/index.ts';
-import { parseExact } from '../../src/codec/json-exact.ts';
 import { createCodecs } from '../../src/http/codecs/codecs.ts';
 import { bodyCodec, metaTransforms, negotiator, patchType } from '../../src/http/codecs/negotiation.ts';
-import { at, atOnce, bufferOf, jsonEqual } from '../../src/meta/index.ts';
+import { at, atOnce, bufferOf, jsonEqual, parseExact } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
 import { findType } from '../../src/types/find-type.ts';
 import { names } from '../names.ts';

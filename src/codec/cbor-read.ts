@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   duplicateField,
+  exactNumber,
   formatPath,
   type Json,
   type JsonObject,
@@ -32,7 +33,6 @@ import {
   strings,
   typeNames,
 } from './cbor-sorts.ts';
-import { exactNumber } from './json-exact.ts';
 
 /** Maximum number of chunks of a string of indefinite length. */
 const MAX_CHUNKS = 10_000;

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atOnce, isJsonObject, type Json, type JsonObject, MAX_DEPTH, StatusError, type Steps } from '../meta/index.ts';
+import {
+  atOnce,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  parseExact,
+  StatusError,
+  type Steps,
+} from '../meta/index.ts';
 import {
   type ParsedBody,
   parseJson,
@@ -13,7 +22,6 @@ import {
   summarizeBody,
   unrecognizedBody,
 } from './json.ts';
-import { parseExact } from './json-exact.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 const fault = (body: Uint8Array): string => {

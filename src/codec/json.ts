@@ -7,13 +7,14 @@ import {
   MAX_DEPTH,
   MAX_MEMBERS,
   type Path,
+  parseExact,
+  parseExactInSteps,
   StatusError,
   type Steps,
   setKey,
   statusError,
   weigh,
 } from '../meta/index.ts';
-import { parseExact, parseExactInSteps } from './json-exact.ts';
 
 /** Maximum number of bytes of an invalid body in a message. */
 const SUMMARY_BYTES = 30;

@@ -1,5 +1,4 @@
-import type { Json } from '../meta/index.ts';
-import { exactNumber } from './json-exact.ts';
+import { exactNumber, type Json } from '../meta/index.ts';
 
 type Words = ReadonlyMap<string, null | boolean>;
 

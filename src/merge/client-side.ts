@@ -5,7 +5,7 @@ import {
   type Json,
   type JsonObject,
   type Names,
-  readJsonText,
+  readJsonTextInSteps,
   type Steps,
   setKey,
 } from '../meta/index.ts';
@@ -41,7 +41,7 @@ export function* lastAppliedTo(
   names: Names,
 ): Steps<LastApplied | undefined> {
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
-  const applied = typeof text === 'string' ? readJsonText(text) : undefined;
+  const applied = typeof text === 'string' ? yield* readJsonTextInSteps(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
   yield;
   if ((yield* validateApplyConfig(shape, applied)).length > 0) return undefined;

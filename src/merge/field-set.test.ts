@@ -18,7 +18,7 @@ import {
   union,
   unionOf,
 } from './field-set.ts';
-import { maxFieldSetDepth, maxFieldSetElements, parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
+import { maxFieldSetDepth, maxFieldSetElements, parseFieldsV1, parseFieldsV1InSteps, toFieldsV1 } from './fields-v1.ts';
 import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
 
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'k:{"name":"y"}', 'v:"x"', 'v:1', 'i:0');
@@ -191,6 +191,23 @@ describe('fieldsV1', () => {
     const wide = Object.fromEntries(Array.from({ length: maxFieldSetElements + 1 }, (_, i) => [`f:${i}`, {}]));
     expect(() => parseFieldsV1(wide)).toThrow('more than 200000 elements');
   });
+  it('takes steps for long keys and values of entries', () => {
+    const keysOf = (i: number) => JSON.stringify({ name: `${i}`.padStart(40_000, 'x') });
+    const wire = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`k:${keysOf(i)}`, {}]));
+    const steps = parseFieldsV1InSteps(wire);
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).toBeGreaterThanOrEqual(5);
+  });
+
+  it('has values of any length that are texts, and others up to a length', () => {
+    const text = `v:"${'x'.repeat(100_000)}"`;
+    expect(parseFieldsV1({ [text]: {} })).toEqual({ [text]: {} });
+    for (const start of ['k', 'v']) {
+      expect(() => parseFieldsV1({ [`${start}:{"a":"${'x'.repeat(100_000)}"}`]: {} })).toThrow('is not a path element');
+    }
+  });
+
   it('reads a node with "." alone as an empty node', () => {
     expect(parseFieldsV1({ 'f:a': { '.': {} } })).toEqual({ 'f:a': {} });
     expect(parseFieldsV1({})).toBe(leaf);

@@ -56,6 +56,9 @@ export function* parseFieldsV1InSteps(wire: Json | undefined): Steps<FieldSet> {
 /** Whether it is the node of most fields. */
 const isEmptyNode = (wire: Json | undefined): boolean => isJsonObject(wire) && isEmpty(wire as FieldSet);
 
+/** How many characters of a path element take as long as one value: the keys and the value of an entry are JSON. */
+const charactersPerValue = 64;
+
 /** Undefined for an empty node. */
 function* parseNode(
   wire: Json | undefined,
@@ -70,7 +73,7 @@ function* parseNode(
   for (const text in wire) {
     const below = wire[text];
     members++;
-    if (pace.over()) yield;
+    if (pace.over(1 + Math.floor(text.length / charactersPerValue))) yield;
     if (budget.left-- === 0) throw malformed(`it has more than ${maxFieldSetElements} elements`);
     if (text === itself) {
       if (depth === 0) throw malformed('the outermost node cannot be a member');

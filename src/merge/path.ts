@@ -49,8 +49,8 @@ export function entryElement(keys: readonly ListKey[], entry: Json): PathElement
   return `${text}}`;
 }
 
-/** The maximum length of the keys of an entry (characters), which are sorted and written in one step. */
-const maxKeysLength = 65_536;
+/** The maximum length of the keys or the composite value of an entry (characters), which are parsed and written in one step. */
+const maxEntryLength = 65_536;
 
 /** The canonical form of a path element; undefined when the text is not one. */
 export function canonicalElement(text: string): PathElement | undefined {
@@ -64,7 +64,6 @@ export function canonicalElement(text: string): PathElement | undefined {
       return value === undefined ? undefined : valueElement(value);
     }
     case 'k:': {
-      if (text.length > maxKeysLength) return undefined;
       const keys = parse(text);
       if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) return undefined;
       return Object.keys(keys).length === 0 ? undefined : `k:${stableText(keys)}`;
@@ -76,6 +75,7 @@ export function canonicalElement(text: string): PathElement | undefined {
 
 function parse(element: string): Json | undefined {
   const text = element.slice(2);
+  if (text.length > maxEntryLength && !text.startsWith('"')) return undefined;
   // Integers that a double cannot represent retain their digits.
   if (/^-?[1-9][0-9]{15,40}$/.test(text)) return BigInt(text);
   return readJsonText(text);

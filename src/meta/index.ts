@@ -71,10 +71,11 @@ export {
   MAX_MEMBERS,
   readJsonText,
   setKey,
-  textNestsDeeper,
   textOf,
 } from './json.ts';
+export { exactNumber, parseExact, parseExactInSteps } from './json-exact.ts';
 export { identityInSteps, jsonEqualInSteps, scalarIdentity, sortedTexts } from './json-steps.ts';
+export { readJsonTextInSteps } from './json-text.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export {

@@ -72,7 +72,7 @@ export function readJsonText(text: string): Json | undefined {
 }
 
 /** Whether the objects and arrays of a JSON text nest deeper than `levels`. The parser needs much time for each level. */
-export function textNestsDeeper(text: string, levels: number): boolean {
+function textNestsDeeper(text: string, levels: number): boolean {
   let level = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

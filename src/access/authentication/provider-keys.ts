@@ -1,5 +1,13 @@
 import type { KeyObject } from 'node:crypto';
-import { type Clock, isJsonObject, type JsonObject, quote, readJsonText } from '../../meta/index.ts';
+import {
+  type Clock,
+  inTurns,
+  isJsonObject,
+  type JsonObject,
+  peerTurns,
+  quote,
+  readJsonTextInSteps,
+} from '../../meta/index.ts';
 import { isKeyOf, publicKeyOf } from './signatures.ts';
 
 /** A response of an identity provider. */
@@ -116,7 +124,7 @@ export class ProviderKeys {
       const url = discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
       const { status, statusText, text } = await get(url);
       if (status !== 200) throw new Error(`${status} ${statusText}`);
-      const { issuer: named, jwks_uri: keysUrl, token_endpoint: tokenEndpoint } = objectIn(text);
+      const { issuer: named, jwks_uri: keysUrl, token_endpoint: tokenEndpoint } = await objectIn(text);
       if (named !== issuer) throw new Error(`it names itself ${JSON.stringify(named)}, not ${quote(issuer)}`);
       if (typeof keysUrl !== 'string' || !isSecure(keysUrl)) throw new Error('its jwks_uri must be a URL with https');
       this.#keysUrl = keysUrl;
@@ -133,7 +141,7 @@ export class ProviderKeys {
   async #fetchFrom(url: string): Promise<readonly ProviderKey[]> {
     const { status, statusText, text } = await this.#options.get(url);
     if (status !== 200) throw new Error(`oidc: get keys failed: ${status} ${statusText} ${text.slice(0, 200)}`.trim());
-    const { keys } = objectIn(text);
+    const { keys } = await objectIn(text);
     const found = Array.isArray(keys) ? keys.slice(0, maxKeys) : [];
     this.#known = found.flatMap((key) => (isJsonObject(key) && isForSignatures(key) ? [providerKey(key)] : []));
     return this.#known;
@@ -143,15 +151,8 @@ export class ProviderKeys {
 /** Whether a text is a URL with https. */
 export const isSecure = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';
 
-/** How many commas a document has at most: 1 MiB of empty objects takes 70 ms to parse, in one step. */
-const maxCommas = 20_000;
-
-function objectIn(text: string): JsonObject {
-  let commas = 0;
-  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
-    if (++commas > maxCommas) throw new Error(`oidc: a document of the provider has more than ${maxCommas} commas`);
-  }
-  const value = readJsonText(text) ?? null;
+async function objectIn(text: string): Promise<JsonObject> {
+  const value = (await inTurns(readJsonTextInSteps(text), peerTurns('identity providers'))) ?? null;
   if (isJsonObject(value)) return value;
   throw new Error('oidc: failed to decode: invalid character that begins no JSON object');
 }

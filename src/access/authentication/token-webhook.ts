@@ -1,11 +1,14 @@
 import { invalidToken, type TokenAuthenticator } from '../../auth/index.ts';
 import {
   type ByteString,
+  inTurns,
   isJsonObject,
   type Json,
   maxShown,
   type Names,
-  readJsonText,
+  peerTurns,
+  readJsonTextInSteps,
+  type Steps,
   shorten,
   type User,
 } from '../../meta/index.ts';
@@ -40,7 +43,8 @@ export function tokenWebhookAuthenticator(options: TokenWebhookOptions): TokenAu
     const review = { kind: 'TokenReview', apiVersion, metadata: {}, spec, status: { user: {} } };
     let status: TokenReviewStatus;
     try {
-      status = read(await post(JSON.stringify(review) as ByteString));
+      const answer = await post(JSON.stringify(review) as ByteString);
+      status = await inTurns(read(answer), peerTurns('token webhooks'));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       failed(why.replaceAll(token, '<token>'));
@@ -77,16 +81,16 @@ const userOf = ({ username = '', uid = '', groups = [], extra }: UserInfo = {}):
 });
 
 /** Reads the status of a response. Throws an Error for anything but a review of the version, or of none. */
-function readerOf(apiVersion: string, names: Names): (response: Uint8Array) => TokenReviewStatus {
+function readerOf(apiVersion: string, names: Names): (response: Uint8Array) => Steps<TokenReviewStatus> {
   const type = compile(TokenReview, names);
-  return (response) => {
-    const review = readJsonText(Buffer.from(response).toString());
+  return function* (response) {
+    const review = yield* readJsonTextInSteps(Buffer.from(response).toString());
     if (review === undefined || !isJsonObject(review)) {
       throw new Error("couldn't get version/kind; json parse error: json: cannot unmarshal what is not an object");
     }
     const { kind = 'TokenReview', apiVersion: version = apiVersion } = review;
     checkKind(kind, version, apiVersion);
-    return (type.decode(review).value['status'] ?? {}) as TokenReviewStatus;
+    return ((yield* type.decodeInSteps(review)).value['status'] ?? {}) as TokenReviewStatus;
   };
 }
 

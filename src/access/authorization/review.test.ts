@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attributes } from '../../auth/index.ts';
-import { namesFor, parseFieldSelector, parseLabelSelector } from '../../meta/index.ts';
+import { atOnce, namesFor, parseFieldSelector, parseLabelSelector } from '../../meta/index.ts';
 import { reviewBody, reviewSpec, verdictOf } from './review.ts';
 
 const names = namesFor('k8s.io');
@@ -80,7 +80,7 @@ describe('the review of a webhook', () => {
     ['denied', { ...head, status: { denied: true, evaluationError: 'x' } }, { ...no, denied: true }],
     ['more', { ...head, status: { allowed: true, more: 1 }, x: 1 }, { ...no, allowed: true }],
   ])('may be answered by %s', (_, answer, verdict) => {
-    expect(verdictOf(JSON.stringify(answer), 'v1', names)).toEqual(verdict);
+    expect(atOnce(verdictOf(JSON.stringify(answer), 'v1', names))).toEqual(verdict);
   });
 
   it.each([
@@ -110,11 +110,11 @@ describe('the review of a webhook', () => {
     ['a kind that is none', { ...head, kind: 1 }, 'json: cannot unmarshal apiVersion and kind'],
   ])('is not answered by %s', (_, answer, why) => {
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-    expect(verdictOf(text, 'v1', names)).toEqual(expect.stringContaining(why));
+    expect(atOnce(verdictOf(text, 'v1', names))).toEqual(expect.stringContaining(why));
   });
 
   it('keeps 4,096 characters of a reason', () => {
     const text = JSON.stringify({ ...head, status: { reason: 'x'.repeat(10_000) } });
-    expect(verdictOf(text, 'v1', names)).toMatchObject({ reason: `${'x'.repeat(4_096)}...` });
+    expect(atOnce(verdictOf(text, 'v1', names))).toMatchObject({ reason: `${'x'.repeat(4_096)}...` });
   });
 });

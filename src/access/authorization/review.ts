@@ -10,7 +10,8 @@ import {
   type LabelRequirement,
   type Names,
   quote,
-  readJsonText,
+  readJsonTextInSteps,
+  type Steps,
   shorten,
 } from '../../meta/index.ts';
 
@@ -125,8 +126,8 @@ const reviewKinds = [
 ];
 
 /** The verdict of an answer, or why it is none. A status that is absent is not an opinion. */
-export function verdictOf(body: string, version: ReviewVersion, names: Names): Verdict | string {
-  const answer = readJsonText(body) ?? null;
+export function* verdictOf(body: string, version: ReviewVersion, names: Names): Steps<Verdict | string> {
+  const answer = (yield* readJsonTextInSteps(body)) ?? null;
   if (!isJsonObject(answer)) {
     return "couldn't get version/kind; json parse error: json: cannot unmarshal the response: it is not a JSON object";
   }

@@ -6,7 +6,16 @@ import {
   type Decision,
   noOpinion,
 } from '../../auth/index.ts';
-import { type ByteString, type Clock, type JsonObject, Lanes, type Names, scheduler } from '../../meta/index.ts';
+import {
+  type ByteString,
+  type Clock,
+  inTurns,
+  type JsonObject,
+  Lanes,
+  type Names,
+  peerTurns,
+  scheduler,
+} from '../../meta/index.ts';
 import { type Condition, type Match, matches } from './conditions.ts';
 import { type ReviewVersion, reviewBody, reviewSpec, type Verdict, verdictOf } from './review.ts';
 import { keyOf, VerdictCache } from './verdict-cache.ts';
@@ -158,7 +167,8 @@ async function attempts(
     const started = clock.monotonic();
     const observeCall = (result: CallResult) => observer.called(result, (clock.monotonic() - started) / 1_000);
     try {
-      const verdict = verdictOf(await call(body), version, names);
+      const answer = await call(body);
+      const verdict = await inTurns(verdictOf(answer, version, names), peerTurns('authorization webhooks'));
       if (typeof verdict === 'string') throw new CallFailure(verdict);
       observeCall('success');
       return verdict;

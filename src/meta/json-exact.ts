@@ -1,16 +1,7 @@
-import {
-  atOnce,
-  duplicateField,
-  type Json,
-  type JsonObject,
-  Pace,
-  type Path,
-  type StatusError,
-  type Steps,
-  setKey,
-  statusError,
-  unknownField,
-} from '../meta/index.ts';
+import { type Json, type JsonObject, setKey } from './json.ts';
+import { duplicateField, type Path, unknownField } from './path.ts';
+import { type StatusError, statusError } from './status-error.ts';
+import { atOnce, Pace, type Steps } from './steps.ts';
 
 /** Maximum number of findings of a body. */
 const MAX_FINDINGS = 100;

@@ -1,6 +1,6 @@
 /** Claims that a token has elsewhere. */
 import { parseToken } from '../../auth/index.ts';
-import { type Clock, type JsonObject, quote, type Turns } from '../../meta/index.ts';
+import { type Clock, inTurnAfter, type JsonObject, quote, type Turns } from '../../meta/index.ts';
 import {
   type ClaimSource,
   claimSources,
@@ -80,7 +80,8 @@ export class DistributedClaims {
     requirements: TokenRequirements,
     turns: Turns,
   ): Promise<JsonObject> {
-    const token = await this.#tokenOf(source).catch((error: unknown) => {
+    // Many tokens of sources may arrive together, and each takes long to parse.
+    const token = await inTurnAfter(this.#tokenOf(source), () => turns).catch((error: unknown) => {
       throw new DistributedClaimError(`while getting distributed claim ${quote(name)}: ${reasonOf(error)}`);
     });
     const parsed = parseToken(token, maxLength);

@@ -1,5 +1,6 @@
-import { Agent, get } from 'node:https';
+import { get } from 'node:https';
 import type { GetDocument } from '../../access/index.ts';
+import { PacedConnections } from '../webhooks/paced-connections.ts';
 import { readResponse } from '../webhooks/read-response.ts';
 
 /** Maximum size of a document in bytes, and timeout of a request (ms). */
@@ -15,7 +16,7 @@ export interface ProviderDocuments {
 
 /** Gets the documents of an identity provider. `ca` in PEM verifies its certificate; default: the authorities that Node trusts. */
 export function providerDocuments(ca: string | undefined): ProviderDocuments {
-  const agent = new Agent({
+  const agent = new PacedConnections({
     minVersion: 'TLSv1.2',
     // Overrides the environment.
     rejectUnauthorized: true,

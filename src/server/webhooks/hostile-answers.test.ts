@@ -3,7 +3,7 @@ import tls, { type TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeCertificates } from '../../http/testing/fixture.ts';
-import type { ByteString } from '../../meta/index.ts';
+import { type ByteString, scheduler } from '../../meta/index.ts';
 import { providerDocuments } from '../access/provider-documents.ts';
 import { createWebhookClient } from './webhook-client.ts';
 
@@ -123,6 +123,14 @@ describe.each(Object.entries(clients))('a response of %s', (_name, send) => {
     const { url, connections } = await startServer(answer);
     await expect(send(url)).rejects.toThrow(why);
     expect(connections()).toBe(1);
+  });
+
+  it('is read in turns of its own', async () => {
+    const turns = vi.spyOn(scheduler, 'turns');
+    closing.push(() => turns.mockRestore());
+    const { url } = await startServer((socket) => socket.end(`${ok}Content-Length: 2\r\n\r\n{}`));
+    expect(await send(url)).toEqual({ status: 200, bytes: 2 });
+    expect(turns).toHaveBeenCalledWith(`answers of ${new URL(url).host}`);
   });
 
   it.each([301, 302, 303, 307, 308])('that redirects with %i is followed nowhere', async (status) => {

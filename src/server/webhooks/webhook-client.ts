@@ -1,7 +1,6 @@
 import { type RequestOptions, request } from 'node:https';
-import type { Socket } from 'node:net';
-import { connectionLookup, Lookups, PacedAgent, PacedSocket } from '../../http/index.ts';
-import { type ByteString, bufferOf, peerTurns } from '../../meta/index.ts';
+import { type ByteString, bufferOf } from '../../meta/index.ts';
+import { PacedConnections } from './paced-connections.ts';
 import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
 
@@ -46,25 +45,12 @@ export interface WebhookClientOptions {
 /** Idle timeout of connections (ms). */
 const idleMs = 90_000;
 
-/** The hosts of webhooks are looked up two at a time, in as many threads as Node has for lookups. */
-const lookups = new Lookups(2);
-
-/** The connections to a webhook, which are read in turns of its own. */
-class WebhookConnections extends PacedAgent {
-  override createConnection(options: RequestOptions): PacedSocket {
-    const { lookup, leave } = connectionLookup(lookups);
-    const socket = super.createConnection({ ...options, lookup }) as Socket;
-    socket.once('close', leave);
-    return new PacedSocket(socket, peerTurns(`${options.host}:${options.port}`));
-  }
-}
-
 /** Creates a client with its own TLS connections. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
   { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
 ): WebhookClient {
-  const agent = new WebhookConnections({
+  const agent = new PacedConnections({
     keepAlive: true,
     timeout: idleMs,
     maxSockets: maxRequests,

@@ -101,10 +101,15 @@ function infoOf(text: string): RequestParts | undefined {
 const childrenOf = (der: Buffer, element: DerElement | undefined, tag: number): DerElement[] | undefined =>
   element?.tag === tag ? derChildren(der, element) : undefined;
 
+/** The most attributes of a subject: they are read in one step. */
+const maxAttributes = 2_000;
+
 function subjectOf({ der, info: [, subject] }: RequestParts): SubjectAttribute[] | undefined {
   const found: SubjectAttribute[] = [];
+  let attributes = 0;
   for (const relativeName of childrenOf(der, subject, derTag.sequence) ?? [undefined]) {
     for (const attribute of childrenOf(der, relativeName, derTag.set) ?? [undefined]) {
+      if (++attributes > maxAttributes) return undefined;
       const [type, content] = childrenOf(der, attribute, derTag.sequence) ?? [];
       if (type?.tag !== derTag.objectId || content === undefined) return undefined;
       const value = decodeString(content.tag, der.subarray(content.body, content.end));

@@ -8,7 +8,7 @@ export {
   requestedSubject,
   requestType,
 } from './certificate-request.ts';
-export { formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
+export { eachPemBlock, firstPemBlock, formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
 export { signRequest } from './sign-request.ts';
 export { TrustPool, type Validity } from './trust-pool.ts';
 export { type CertificateRequest, type CertKeyPair, isCertificate, issueCertificate, readCertificate } from './x509.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
+import { eachPemBlock, firstPemBlock, formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
 
 const block = '-----BEGIN A-----\nYWJj\n-----END A-----\n';
 const told = (text: string) => pemBlocks(text).map(({ type, bytes }) => `${type} ${bytes.toString()}`);
@@ -77,6 +77,14 @@ describe('onlyPemBlock', () => {
   ])('rejects %j', (text) => {
     expect(onlyPemBlock(text)).toBeUndefined();
   });
+});
+
+it('reads no more blocks than are asked for', () => {
+  const many = `${block.repeat(2)}-----BEGIN A-----\n`;
+  const blocks = eachPemBlock(many);
+  expect(blocks.next().value?.bytes.toString()).toBe('abc');
+  expect(firstPemBlock(many)?.text).toBe(block);
+  expect([...blocks]).toHaveLength(1);
 });
 
 it('parses its own output', () => {

@@ -10,15 +10,20 @@ export interface PemBlock {
   readonly text: string;
 }
 
-/** The PEM blocks of a text. Text outside them and malformed blocks are skipped. */
-export function pemBlocks(text: string): PemBlock[] {
-  return [...blocksOf(text)].map(({ start, end, ...block }) => ({ ...block, text: text.slice(start, end) }));
+/** The PEM blocks of a text, each when it is asked for. Text outside them and malformed blocks are skipped. */
+export function* eachPemBlock(text: string): Generator<PemBlock, undefined, undefined> {
+  for (const { start, end, ...block } of blocksOf(text)) yield { ...block, text: text.slice(start, end) };
 }
+
+export const pemBlocks = (text: string): PemBlock[] => [...eachPemBlock(text)];
+
+/** The first block of a text; undefined when it has none. */
+export const firstPemBlock = (text: string): PemBlock | undefined => eachPemBlock(text).next().value;
 
 /** The block of a text that holds one block and white space only; undefined otherwise. */
 export function onlyPemBlock(text: string): PemBlock | undefined {
-  const [block, ...more] = pemBlocks(text);
-  return block !== undefined && more.length === 0 && text.trim() === block.text.trim() ? block : undefined;
+  const block = firstPemBlock(text);
+  return block !== undefined && text.trim() === block.text.trim() ? block : undefined;
 }
 
 /** Encodes bytes as a PEM block with a final line break. */

@@ -1,12 +1,15 @@
 import {
+  atOnce,
   dns1123Label,
   dns1123Subdomain,
+  errorsInSteps,
   errorsLater,
   type FieldError,
   fieldError,
   formatTime,
   type NameRule,
   type Names,
+  type Steps,
 } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import {
@@ -52,7 +55,7 @@ export function toleranceOf({ spec = {}, status = {} }: Request, updated: Reques
     conditionsWithoutType: types.includes(''),
     duplicateConditions: new Set(types).size < types.length,
     bothDecisions: decisions.every((type) => types.includes(type)),
-    anyCertificate: certificate === (updated.status?.certificate ?? '') || validateCertificate(certificate).length > 0,
+    anyCertificate: certificate === (updated.status?.certificate ?? '') || atOnce(problemOf(certificate)) !== undefined,
   };
 }
 
@@ -133,10 +136,16 @@ function validateConditions(conditions: readonly Condition[] = [], tolerance: To
   });
 }
 
-const validateCertificate = (base64: string): FieldError[] => {
-  const why = base64 === '' ? undefined : certificateProblem(textOf(base64));
-  return why === undefined ? [] : [fieldError.invalid('status.certificate', '<certificate data>', why)];
-};
+/** The error of issued certificates in base64, of which there may be none yet. */
+function* problemOf(base64: string): Steps<string | undefined> {
+  return base64 === '' ? undefined : yield* certificateProblem(textOf(base64));
+}
+
+const validateCertificate = (base64: string): FieldError[] =>
+  errorsInSteps(function* () {
+    const why = yield* problemOf(base64);
+    return why === undefined ? [] : [fieldError.invalid('status.certificate', '<certificate data>', why)];
+  });
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import { allErrors, type JsonObject } from '../../meta/index.ts';
 import { keyPairs } from '../testing/key-pairs.ts';
-import { onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
+import { created, onCreate, onUpdate, type Row, sorted, testContext } from '../testing/kind.ts';
 import { immutable, invalid, says } from '../testing/messages.ts';
 import { clusterTrustBundles } from './cluster-trust-bundles.ts';
 
@@ -88,4 +88,18 @@ describe('cluster trust bundles', () => {
       about('at least one trust anchor must be provided'),
     ]);
   });
+});
+
+test('a bundle is checked in steps of a few certificates', () => {
+  const validation = () =>
+    clusterTrustBundles.strategy.validate?.(
+      created(clusterTrustBundles, bundle('x', { trustBundle: a.repeat(100) })),
+      testContext,
+    ) ?? [];
+  const steps = allErrors(validation);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  expect(count).toBeGreaterThanOrEqual(10);
+  expect(step.value).toMatchObject([{ message: expect.stringContaining('duplicate trust anchor') }]);
 });

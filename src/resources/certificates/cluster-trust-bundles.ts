@@ -1,11 +1,21 @@
-import { dns1123Subdomain, type FieldError, fieldError, type ObjectMeta, shorten } from '../../meta/index.ts';
-import { pemBlocks, readCertificate } from '../../pki/index.ts';
+import {
+  dns1123Subdomain,
+  errorsInSteps,
+  type FieldError,
+  fieldError,
+  type ObjectMeta,
+  Pace,
+  type Steps,
+  shorten,
+} from '../../meta/index.ts';
+import { eachPemBlock, readCertificate } from '../../pki/index.ts';
 import { ClusterTrustBundle } from '../../types/certificates-v1alpha1.ts';
 import { ClusterTrustBundle as V1beta1 } from '../../types/certificates-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, unchanged } from '../shared/field-rules.ts';
 import { validateSigner } from './certificate-signing-requests.validation.ts';
+import { certificateVisits } from './x509.ts';
 
 const MAX_BUNDLE = 1024 * 1024;
 
@@ -56,13 +66,19 @@ function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
   return dns1123Subdomain(name.slice(prefix.length)).map((why) => fieldError.invalid(path, name, why));
 }
 
-/** Validates PEM CA certificates, each once. Text between the blocks is allowed. */
-function validateBundle(text: string): FieldError[] {
+const validateBundle = (text: string): FieldError[] => errorsInSteps(() => bundleErrors(text));
+
+/** Validates PEM CA certificates, each once, in steps of a few. Text between the blocks is allowed. */
+function* bundleErrors(text: string): Steps<FieldError[]> {
   if (Buffer.byteLength(text) > MAX_BUNDLE) return [fieldError.tooLong('spec.trustBundle', MAX_BUNDLE)];
   const invalid = (why: string) => fieldError.invalid('spec.trustBundle', '<value omitted>', why);
   const errors: FieldError[] = [];
   const places = new Map<string, number[]>();
-  for (const [i, { type, hasHeaders, bytes }] of pemBlocks(text).entries()) {
+  const pace = new Pace();
+  let i = -1;
+  for (const { type, hasHeaders, bytes } of eachPemBlock(text)) {
+    i++;
+    if (pace.over(certificateVisits)) yield;
     if (type !== 'CERTIFICATE') errors.push(invalid(`entry ${i} has bad block type: ${shorten(type)}`));
     else if (hasHeaders) errors.push(invalid(`entry ${i} has PEM block headers`));
     else {

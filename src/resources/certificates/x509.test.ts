@@ -41,6 +41,12 @@ describe('organizations of a certificate request', () => {
     expect(organizationsOf(request([attribute(organization, bmp)]))).toEqual(['ab']);
   });
 
+  it('are read of a subject with up to 2,000 attributes', () => {
+    const names = (count: number) => Array.from({ length: count }, (_, i) => attribute(organization, der.utf8(`${i}`)));
+    expect(organizationsOf(request(names(1_000), names(1_000)))).toHaveLength(2_000);
+    expect(organizationsOf(request(names(1_000), names(1_001)))).toBeUndefined();
+  });
+
   it.each([
     ['a T61String', Buffer.from([0x14, 1, 0x61])],
     ['a PrintableString', Buffer.from([0x13, 1, 0x61])],

@@ -45,6 +45,31 @@ describe('a fair limit', () => {
     expect(limit.used).toBe(1);
   });
 
+  it('looks at few of very many waiting holders at each release, and serves all in the end', () => {
+    const limit = new FairLimit(100);
+    for (let i = 0; i < 100; i++) limit.take('a', 1);
+    let looks = 0;
+    const served: number[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      const waiter = {
+        get amount() {
+          looks++;
+          return i % 100 === 99 ? 1 : 60;
+        },
+        exempt: false,
+        onTaken: () => served.push(i),
+      };
+      limit.takeOrWait(`w${i}`, waiter);
+    }
+    looks = 0;
+    limit.release('a', 1);
+    expect(looks).toBeLessThan(200);
+    for (let i = 1; i < 100; i++) limit.release('a', 1);
+    for (let i = 0; i < served.length; i++) limit.release(`w${served[i]}`, (served[i] as number) % 100 === 99 ? 1 : 60);
+    expect(served.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
+    expect(limit.used).toBe(0);
+  });
+
   it('gives a holder that is alone more than the limit', () => {
     const limit = new FairLimit(8);
     expect(limit.takeOrWait('a', { amount: 10, exempt: false, onTaken: () => {} })).toBeUndefined();

@@ -75,6 +75,9 @@ interface Waiter {
 /** Up to this number of holders, those that hold nothing stay in the map: V8 reallocates a map that loses its only entry. */
 const maxIdleHolders = 64;
 
+/** After this number of waiting holders that get nothing, a release looks at no more of them: there may be thousands. */
+const maxMisses = 64;
+
 /**
  * A limited amount that is shared by holders, each with a key. A holder may take no more than remains free for all
  * others: the first gets half, the second a quarter, and none can starve the rest. An exempt holder may take all.
@@ -154,7 +157,9 @@ export class FairLimit {
     if (waiters?.size === 0) this.#waiters.delete(key);
   }
 
+  /** While anything is held, another release follows: holders that this one does not get to are next then. */
   #serveWaiters(): void {
+    let misses = 0;
     for (const [key, waiters] of this.#waiters) {
       for (const waiter of waiters) {
         if (!this.#mayTake(key, waiter)) break;
@@ -162,6 +167,10 @@ export class FairLimit {
         this.take(key, waiter.amount);
         waiter.onTaken();
       }
+      if (waiters.size === 0 || this.#waiters.size <= maxMisses) continue;
+      this.#waiters.delete(key);
+      this.#waiters.set(key, waiters);
+      if (++misses === maxMisses) return;
     }
   }
 }

@@ -22,12 +22,12 @@ export function nodePortAllocator(blocks: PortBlocks, range: PortRange, random: 
   let last: number | undefined;
   const dynamic = range.from + reservedOf(range);
   /** Prefers the port after the last one of this service, so that its ports share few keys. */
-  const firstFree = async (from: number, to: number): Promise<number | undefined> => {
+  const firstFree = (from: number, to: number): number | undefined => {
     const size = to - from + 1;
     const start = last !== undefined && last >= from && last < to ? last + 1 - from : random.integer(size);
     for (let i = 0; i < size; i++) {
       const port = from + ((start + i) % size);
-      if (!(await blocks.isUsed(port))) return port;
+      if (!blocks.isUsed(port)) return port;
     }
     return undefined;
   };
@@ -37,19 +37,24 @@ export function nodePortAllocator(blocks: PortBlocks, range: PortRange, random: 
       if (!(port >= range.from && port <= range.to)) {
         return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`;
       }
-      if (await blocks.isUsed(port)) return allocated;
-      await blocks.use(port, true);
+      await blocks.load();
+      if (blocks.isUsed(port)) return allocated;
+      blocks.use(port, true);
       return undefined;
     },
     allocateNext: async () => {
-      const upper = await firstFree(dynamic, range.to);
-      const port = upper ?? (dynamic > range.from ? await firstFree(range.from, dynamic - 1) : undefined);
+      await blocks.load();
+      const upper = firstFree(dynamic, range.to);
+      const port = upper ?? (dynamic > range.from ? firstFree(range.from, dynamic - 1) : undefined);
       if (port === undefined) return undefined;
-      await blocks.use(port, true);
+      blocks.use(port, true);
       last = port;
       return String(port);
     },
-    release: (value) => blocks.use(Number(value), false),
+    release: async (value) => {
+      await blocks.load();
+      blocks.use(Number(value), false);
+    },
   };
 }
 
@@ -67,7 +72,8 @@ export function dryRunNodePortAllocator(blocks: PortBlocks): Allocator {
   return {
     allocate: async (value) => {
       const port = Number(value);
-      if (allocatedPorts.has(port) || (await blocks.isUsed(port))) return allocated;
+      await blocks.load();
+      if (allocatedPorts.has(port) || blocks.isUsed(port)) return allocated;
       add(port);
       return undefined;
     },

@@ -10,7 +10,8 @@ it('finds a free port of a nearly full range with one list', async () => {
   const memory = openMemoryStore({ clock: drivenClock() });
   const taken = loadPortBlocks(memory);
   const range = { from: 30_000, to: 32_767 };
-  for (let port = range.from; port <= range.to; port++) if (port !== 31_111) await taken.use(port, true);
+  await taken.load();
+  for (let port = range.from; port <= range.to; port++) if (port !== 31_111) taken.use(port, true);
   const changes = newChanges();
   taken.finish(changes);
   expect((await memory.commit(changes.compares, changes.writes)).ok).toBe(true);

@@ -42,44 +42,46 @@ export async function storedPorts(store: Store): Promise<Set<number>> {
 
 /** The blocks that one attempt to write a service reads and changes. */
 export interface PortBlocks {
-  isUsed(port: number): Promise<boolean>;
-  use(port: number, used: boolean): Promise<void>;
+  /** Resolves once the blocks are read: before that no port can be looked up or changed. */
+  load(): Promise<void>;
+  isUsed(port: number): boolean;
+  use(port: number, used: boolean): void;
   /** Adds the changed blocks to the commit. */
   finish(changes: Changes): void;
 }
 
 interface PortBlock {
   readonly entry: Entry | undefined;
-  bits: number;
+  readonly bits: number;
 }
+
+const noBlock: PortBlock = { entry: undefined, bits: 0 };
 
 /** Blocks as they are in the store when the first of them is needed: they are few and small, and read in one list. */
 export function loadPortBlocks(store: Store): PortBlocks {
-  const blocks = new Map<string, PortBlock>();
+  const blocks = new Map<number, PortBlock>();
   let loading: Promise<void> | undefined;
   const loadAll = async () => {
     for await (const { entries } of pagesOf(store, { prefix: blockPrefix })) {
-      for (const entry of entries) blocks.set(entry.key, { entry, bits: readBits(entry) });
+      for (const entry of entries) {
+        blocks.set(Number(entry.key.slice(blockPrefix.length)), { entry, bits: readBits(entry) });
+      }
     }
   };
-  const load = async (port: number): Promise<PortBlock> => {
-    loading ??= loadAll();
-    await loading;
-    const key = blockKey(blockOf(port));
-    const block = blocks.get(key) ?? { entry: undefined, bits: 0 };
-    blocks.set(key, block);
-    return block;
-  };
   return {
-    isUsed: async (port) => ((await load(port)).bits & bitOf(port)) !== 0,
-    use: async (port, used) => {
-      const block = await load(port);
-      block.bits = (used ? block.bits | bitOf(port) : block.bits & ~bitOf(port)) >>> 0;
+    load: () => {
+      loading ??= loadAll();
+      return loading;
+    },
+    isUsed: (port) => ((blocks.get(blockOf(port)) ?? noBlock).bits & bitOf(port)) !== 0,
+    use: (port, used) => {
+      const { entry, bits } = blocks.get(blockOf(port)) ?? noBlock;
+      blocks.set(blockOf(port), { entry, bits: (used ? bits | bitOf(port) : bits & ~bitOf(port)) >>> 0 });
     },
     finish: (changes) => {
-      for (const [key, { entry, bits }] of blocks) {
+      for (const [block, { entry, bits }] of blocks) {
         if (bits === (entry === undefined ? 0 : readBits(entry))) continue;
-        changes.put(key, entry, storedBits(bits));
+        changes.put(entry?.key ?? blockKey(block), entry, storedBits(bits));
       }
     },
   };

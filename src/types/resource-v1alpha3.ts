@@ -1,5 +1,5 @@
 /** The types of resource/v1alpha3: those of v1beta1, with other capacities of devices, and DeviceTaintRule. */
-import { field, list, map, quantity, string, struct } from '../schema/index.ts';
+import { field, list, map, quantity, shortList, string, struct } from '../schema/index.ts';
 import { inVersion } from './in-version.ts';
 import { ObjectMeta, typeMeta } from './meta-v1.ts';
 import * as v1beta1 from './resource-v1beta1.ts';
@@ -28,7 +28,7 @@ export const CounterSet = v1alpha3(v1beta1.CounterSet);
 
 export const ResourceSliceSpec = struct('resource/v1alpha3.ResourceSliceSpec', {
   ...v1alpha3(v1beta1.ResourceSliceSpec).fields,
-  devices: field(6, list(Device), { always: true, listType: 'atomic' }),
+  devices: field(6, shortList(Device), { always: true, listType: 'atomic' }),
 });
 
 export const ResourceSlice = struct('resource/v1alpha3.ResourceSlice', {

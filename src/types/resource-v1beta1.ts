@@ -9,6 +9,7 @@ import {
   list,
   map,
   quantity,
+  shortList,
   string,
   struct,
   time,
@@ -84,7 +85,7 @@ export const ResourceSliceSpec = struct('resource/v1beta1.ResourceSliceSpec', {
   nodeName: field(3, string),
   nodeSelector: field(4, NodeSelector, { nullable: true }),
   allNodes: field(5, bool),
-  devices: field(6, list(Device), { always: true, listType: 'atomic' }),
+  devices: field(6, shortList(Device), { always: true, listType: 'atomic' }),
   perDeviceNodeSelection: field(7, bool, { nullable: true, gate: 'DRAPartitionableDevices' }),
   sharedCounters: field(8, list(CounterSet), { listType: 'atomic', gate: 'DRAPartitionableDevices' }),
 });
@@ -129,7 +130,7 @@ export const DeviceRequest = struct('resource/v1beta1.DeviceRequest', {
   allocationMode: field(4, string, { known: ['ExactCount', 'All'], open: true, enum: true }),
   count: field(5, int64),
   adminAccess: field(6, bool, { nullable: true, gate: 'DRAAdminAccess' }),
-  firstAvailable: field(7, list(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
+  firstAvailable: field(7, shortList(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
   tolerations: field(8, list(DeviceToleration), { listType: 'atomic', gate: 'DRADeviceTaints' }),
 });
 
@@ -153,9 +154,9 @@ export const DeviceClaimConfiguration = struct('resource/v1beta1.DeviceClaimConf
 });
 
 export const DeviceClaim = struct('resource/v1beta1.DeviceClaim', {
-  requests: field(1, list(DeviceRequest), { always: true, listType: 'atomic' }),
-  constraints: field(2, list(DeviceConstraint), { listType: 'atomic' }),
-  config: field(3, list(DeviceClaimConfiguration), { listType: 'atomic' }),
+  requests: field(1, shortList(DeviceRequest), { always: true, listType: 'atomic' }),
+  constraints: field(2, shortList(DeviceConstraint), { listType: 'atomic' }),
+  config: field(3, shortList(DeviceClaimConfiguration), { listType: 'atomic' }),
 });
 
 export const ResourceClaimSpec = struct('resource/v1beta1.ResourceClaimSpec', {

@@ -1,5 +1,5 @@
 /** The types of resource/v1beta2: those of v1beta1, with other devices and requests. */
-import { bool, field, type Infer, int64, list, map, string, struct } from '../schema/index.ts';
+import { bool, field, type Infer, int64, list, map, shortList, string, struct } from '../schema/index.ts';
 import { NodeSelector } from './core-v1.ts';
 import { inVersion } from './in-version.ts';
 import { ObjectMeta, typeMeta } from './meta-v1.ts';
@@ -33,7 +33,7 @@ export const ResourceSliceSpec = struct('resource/v1beta2.ResourceSliceSpec', {
   ...v1beta2(v1beta1.ResourceSliceSpec).fields,
   nodeName: field(3, string, { nullable: true }),
   allNodes: field(5, bool, { nullable: true }),
-  devices: field(6, list(Device), { always: true, listType: 'atomic' }),
+  devices: field(6, shortList(Device), { always: true, listType: 'atomic' }),
 });
 export type ResourceSliceSpec = Infer<typeof ResourceSliceSpec>;
 
@@ -70,7 +70,7 @@ export const DeviceSubRequest = struct('resource/v1beta2.DeviceSubRequest', {
 export const DeviceRequest = struct('resource/v1beta2.DeviceRequest', {
   name: field(1, string, { required: true, emptyOk: true, always: true }),
   exactly: field(2, ExactDeviceRequest, { nullable: true }),
-  firstAvailable: field(3, list(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
+  firstAvailable: field(3, shortList(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
 });
 
 export const DeviceConstraint = v1beta2(v1beta1.DeviceConstraint);
@@ -79,9 +79,9 @@ export const DeviceConfiguration = v1beta2(v1beta1.DeviceConfiguration);
 export const DeviceClaimConfiguration = v1beta2(v1beta1.DeviceClaimConfiguration);
 
 export const DeviceClaim = struct('resource/v1beta2.DeviceClaim', {
-  requests: field(1, list(DeviceRequest), { always: true, listType: 'atomic' }),
-  constraints: field(2, list(DeviceConstraint), { listType: 'atomic' }),
-  config: field(3, list(DeviceClaimConfiguration), { listType: 'atomic' }),
+  requests: field(1, shortList(DeviceRequest), { always: true, listType: 'atomic' }),
+  constraints: field(2, shortList(DeviceConstraint), { listType: 'atomic' }),
+  config: field(3, shortList(DeviceClaimConfiguration), { listType: 'atomic' }),
 });
 
 export const ResourceClaimSpec = struct('resource/v1beta2.ResourceClaimSpec', {

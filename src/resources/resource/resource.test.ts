@@ -434,3 +434,13 @@ describe('conversion', () => {
     }
   });
 });
+
+test('lists of which a device resource may have few have at most 2,000 items', () => {
+  const many = Array.from({ length: 2_001 }, () => ({}));
+  const too = 'Request entity too large: the object has too many items in one list';
+  for (const name of ['requests', 'constraints', 'config']) {
+    expect(() => created(resourceClaims, claim({ [name]: many }))).toThrow(too);
+  }
+  expect(() => created(resourceClaims, asking({ name: 'r', firstAvailable: many }))).toThrow(too);
+  expect(() => created(resourceSlices, slice({ devices: many }))).toThrow(too);
+});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   atOnce,
   isJsonObject,
@@ -364,6 +364,22 @@ describe('a body with many members', () => {
     const inSteps = (text: string) => atOnce(parseJsonInSteps(Buffer.from(text)) as Steps<unknown>);
     expect(() => inSteps(`[${'1,'.repeat(410_000)}1]`)).toThrow(expect.objectContaining({ code: 413 }));
     expect(() => inSteps('['.repeat(300_000))).toThrow('exceeded max depth');
+  });
+
+  it('is read in steps when it has thousands of long integers', () => {
+    const text = `[${Array.from({ length: 3_500 }, () => '9'.repeat(900)).join()}]`;
+    const steps = parseJsonInSteps(Buffer.from(text));
+    let longest = 0;
+    let count = 0;
+    const toBigInt = vi.spyOn(globalThis, 'BigInt');
+    for (let step = steps?.next(); step?.done === false; step = steps?.next()) {
+      longest = Math.max(longest, toBigInt.mock.calls.length);
+      toBigInt.mockClear();
+      count++;
+    }
+    toBigInt.mockRestore();
+    expect(count).toBeGreaterThanOrEqual(10);
+    expect(longest).toBeLessThanOrEqual(1_000);
   });
 
   it('is scanned in steps wherever its values lie', () => {

@@ -81,7 +81,8 @@ const hasMany = ({ colons, commas, containers }: Shape): boolean =>
 
 function* parseLong(bytes: Uint8Array, maxDepth: number, maxMembers: number): Steps<ParsedBody> {
   const shape = yield* scanInSteps(bytes);
-  if (hasMany(shape) && shape.commas <= maxMembers && shape.depth <= maxDepth) {
+  // Long integers take long, and the engine's parser is not used for them.
+  if ((hasMany(shape) || shape.exact) && shape.commas <= maxMembers && shape.depth <= maxDepth) {
     return yield* readInSteps(bytes, maxDepth);
   }
   return yield* parseScanned(bytes, shape, maxDepth, maxMembers);

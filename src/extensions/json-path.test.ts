@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../meta/index.ts';
+import { type ApiObject, type Json, namesFor } from '../meta/index.ts';
 import { firstResult, JsonPathError, parseJsonPath } from './json-path.ts';
+import { columnsOf } from './objects/columns.ts';
 
 const object: Json = {
   metadata: { labels: { 'app.example/name': 'web', a: 'b' } },
@@ -76,6 +77,18 @@ describe('JSONPath', () => {
   it('visits a bounded number of values', () => {
     const wide: Json = Array.from({ length: 300 }, () => Array.from({ length: 300 }, () => [1, 2, 3]));
     expect(firstResult(parseJsonPath('[*][*][*]'), wide)).toBeUndefined();
+  });
+
+  it('visits no more values for all columns of a row than for ten', () => {
+    const items = Array.from({ length: 9_000 }, () => ({ a: 1 }));
+    const object = { metadata: { name: 'x' }, items } as unknown as ApiObject;
+    const cellsOf = (count: number) => {
+      const column = { name: 'c', type: 'integer', jsonPath: '.items[*].a' };
+      const [, ...columns] = columnsOf(Array.from({ length: count }, () => column));
+      return new Set(columns.map(({ cell }) => cell(object, { names: namesFor('k8s.io'), now: 0 })));
+    };
+    expect([...cellsOf(10)]).toEqual([1]);
+    expect([...cellsOf(12)]).toEqual([null]);
   });
 
   it('parses or throws a JsonPathError for any text, and finds results without throwing', () => {

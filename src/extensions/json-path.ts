@@ -19,9 +19,11 @@ type Step =
 type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'exists';
 type Operand = { readonly path: JsonPath } | { readonly value: Json };
 
-/** The maximum length of a path in characters, and the number of values that finding results may visit. */
+/** The maximum length of a path in characters. */
 const MAX_LENGTH = 4096;
-const MAX_VISITED = 10_000;
+/** The number of values of an object that finding the results of one path, and of all columns of a row, may visit. */
+export const maxVisited = 10_000;
+export const maxVisitedOfRow = 100_000;
 
 /** A path that cannot be parsed. */
 export class JsonPathError extends Error {}
@@ -130,12 +132,12 @@ function operandOf(text: string): Operand {
   return { path: parseJsonPath(text) };
 }
 
-/** The first result of a path; undefined when there is none. */
-export function firstResult(path: JsonPath, value: Json): Json | undefined {
+/** The first result of a path, for which `most` values may be visited; undefined when there is none. */
+export function firstResult(path: JsonPath, value: Json, most = maxVisited): Json | undefined {
   // Most paths are names of members.
   let current: Json | undefined = value;
   for (const step of path) {
-    if (step.type !== 'member') return results(path, value, { visited: 0 })[0];
+    if (step.type !== 'member') return results(path, value, { left: most })[0];
     if (!isJsonObject(current)) return undefined;
     current = getKey(current, step.name);
     if (current === undefined) return undefined;
@@ -143,8 +145,9 @@ export function firstResult(path: JsonPath, value: Json): Json | undefined {
   return current;
 }
 
+/** How many more values may be visited. */
 interface Bounds {
-  visited: number;
+  left: number;
 }
 
 function results(path: JsonPath, value: Json, bounds: Bounds): readonly Json[] {
@@ -152,7 +155,7 @@ function results(path: JsonPath, value: Json, bounds: Bounds): readonly Json[] {
   for (const step of path) {
     const next: Json[] = [];
     for (const item of values) {
-      if (++bounds.visited > MAX_VISITED) return [];
+      if (--bounds.left < 0) return [];
       take(step, item, next, bounds);
     }
     values = next;
@@ -182,7 +185,7 @@ function take(step: Step, value: Json, matches: Json[], bounds: Bounds): void {
     default:
       if (!Array.isArray(value)) break;
       for (const item of value) {
-        if (++bounds.visited > MAX_VISITED) break;
+        if (--bounds.left < 0) break;
         if (passes(step, item, bounds)) matches.push(item);
       }
   }
@@ -193,7 +196,7 @@ const childrenOf = (value: Json): readonly Json[] =>
 
 /** The value and everything in it that has members or items. */
 function descend(value: Json, matches: Json[], bounds: Bounds): void {
-  if (typeof value !== 'object' || value === null || ++bounds.visited > MAX_VISITED) return;
+  if (typeof value !== 'object' || value === null || --bounds.left < 0) return;
   matches.push(value);
   for (const item of childrenOf(value)) descend(item, matches, bounds);
 }

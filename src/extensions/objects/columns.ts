@@ -5,7 +5,7 @@ import type {
   CustomResourceColumnDefinition,
   SelectableField as DeclaredSelectableField,
 } from '../../types/apiextensions-v1.ts';
-import { firstResult, type JsonPath, parseJsonPath } from '../json-path.ts';
+import { firstResult, type JsonPath, maxVisited, maxVisitedOfRow, parseJsonPath } from '../json-path.ts';
 
 type Declared = Infer<typeof CustomResourceColumnDefinition>;
 
@@ -27,18 +27,15 @@ export const ageColumn: Declared = {
 /** The columns of the tables of a version: the name, then what the definition declares, or the age. */
 export function columnsOf(declared: readonly Declared[] | undefined): Column[] {
   const columns = declared === undefined || declared.length === 0 ? [ageColumn] : declared;
-  return [nameColumn, ...columns.map(columnOf)];
+  const most = Math.min(maxVisited, Math.floor(maxVisitedOfRow / columns.length));
+  return [nameColumn, ...columns.map((column) => columnOf(column, most))];
 }
 
-function columnOf({
-  name = '',
-  type = '',
-  format = '',
-  description = '',
-  priority = 0,
-  jsonPath = '',
-}: Declared): Column {
-  const result = resultOf(jsonPath);
+function columnOf(
+  { name = '', type = '', format = '', description = '', priority = 0, jsonPath = '' }: Declared,
+  mostVisited: number,
+): Column {
+  const result = resultOf(jsonPath, mostVisited);
   const fallback = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
   return {
     name,
@@ -91,7 +88,7 @@ function sortedJson(value: Json): string {
 }
 
 /** The first result of a path, which is parsed on first use; nothing for a path that cannot be parsed. */
-function resultOf(jsonPath: string): (object: ApiObject) => Json | undefined {
+function resultOf(jsonPath: string, mostVisited = maxVisited): (object: ApiObject) => Json | undefined {
   let path: JsonPath | undefined;
   return (object) => {
     if (path === undefined) {
@@ -101,7 +98,7 @@ function resultOf(jsonPath: string): (object: ApiObject) => Json | undefined {
         return undefined;
       }
     }
-    return firstResult(path, object);
+    return firstResult(path, object, mostVisited);
   };
 }
 

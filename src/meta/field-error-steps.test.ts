@@ -6,6 +6,7 @@ import {
   errorsLater,
   errorsNow,
   errorsOfEach,
+  errorsWith,
   type FieldError,
   fieldError,
   maxErrors,
@@ -34,6 +35,17 @@ it('errors are found in the steps of a check that has its own, in their place am
   expect(fields(errors)).toEqual(['before', 'own', 'after']);
   expect(steps).toBeGreaterThan(10);
   expect(fields(errorsNow(validation()))).toEqual(['before', 'own', 'after']);
+});
+
+it('errors that depend on those of a check are found in its steps', () => {
+  const all = (found: readonly FieldError[]) => [...found, fieldError.invalid('all', found.length, '')];
+  const long = stepsOf(() => errorsWith(errorsOfEach(many, odd), all));
+  expect(long.errors).toHaveLength(501);
+  expect(long.errors.at(-1)?.message).toBe('Invalid value: 500');
+  expect(long.steps).toBeGreaterThanOrEqual(10);
+  const short = stepsOf(() => errorsWith(odd(1), all));
+  expect(fields(short.errors)).toEqual(['list[1]', 'all']);
+  expect(short.steps).toBe(1);
 });
 
 describe('the errors of the items of a list', () => {

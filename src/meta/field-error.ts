@@ -247,6 +247,22 @@ export const errorsInSteps = (check: () => Steps<readonly FieldError[]>): FieldE
 export const errorsAfter = (first: readonly FieldError[], check: () => readonly FieldError[]): readonly FieldError[] =>
   first.some((error) => error instanceof LaterErrors) ? [laterErrors([undefined], check)] : check();
 
+/**
+ * Returns what `all` makes of the errors of a check: `found` has them, pending ones too. It runs later when some of them are
+ * pending.
+ */
+export const errorsWith = (
+  first: readonly FieldError[],
+  all: (found: readonly FieldError[]) => readonly FieldError[],
+): readonly FieldError[] => {
+  if (!first.some((error) => error instanceof LaterErrors)) return all(first);
+  return errorsInSteps(function* () {
+    const found: FieldError[] = [];
+    yield* collectErrors(first, found, { items: 0 });
+    return all(found);
+  });
+};
+
 /** Runs pending checks immediately and returns all errors: for validations that depend on whether there are any. */
 export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
   errors.flatMap((error) =>

@@ -20,6 +20,7 @@ export {
   errorsLater,
   errorsNow,
   errorsOfEach,
+  errorsWith,
   type FieldError,
   type FieldErrorReason,
   fieldError,

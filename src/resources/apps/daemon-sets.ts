@@ -1,5 +1,5 @@
 import {
-  errorsNow,
+  errorsWith,
   type FieldError,
   fieldError,
   getKey,
@@ -105,8 +105,11 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
 
 function validateSpec({ metadata, spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const errors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  if (errors.length === 0) errors.push(...validateSelected(selector, template, 'spec.template'));
+  const errors = [
+    ...errorsWith(validateSelectorObject(selector, 'spec.selector'), (found) =>
+      found.length > 0 ? found : validateSelected(selector, template, 'spec.template'),
+    ),
+  ];
   if (isEmptySelector(selector)) {
     errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));
   }

@@ -1,6 +1,6 @@
 import {
   dns1123Label,
-  errorsNow,
+  errorsWith,
   type FieldError,
   fieldError,
   validateSelectorObject,
@@ -137,23 +137,26 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
     );
     if (serviceName !== '') errors.push(...byRule('spec.serviceName', serviceName, dns1123Label));
   }
-  const broken = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  errors.push(...broken);
-  if (isEmptySelector(selector)) {
-    errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
-  }
-  if (broken.length > 0)
-    errors.push(fieldError.inPlaceOf('spec.template', fieldError.invalid('spec.selector', selector, '')));
-  else {
+  const empty = isEmptySelector(selector)
+    ? [fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset')]
+    : [];
+  const ofTemplate = (): readonly FieldError[] => {
     const template = withClaims(spec);
-    errors.push(
+    return [
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
       ...requireClaimNames(spec, template),
       ...validateTemplate(template, 'spec.template', podContext({ metadata }, context)),
       // The errors of the metadata are reported again.
       ...validateTemplateMeta(template, 'spec.template', context.names),
-    );
-  }
+    ];
+  };
+  errors.push(
+    ...errorsWith(validateSelectorObject(selector, 'spec.selector'), (found) => {
+      if (found.length === 0) return [...empty, ...ofTemplate()];
+      const invalid = fieldError.invalid('spec.selector', selector, '');
+      return [...found, ...empty, fieldError.inPlaceOf('spec.template', invalid)];
+    }),
+  );
   return [...errors, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
 }
 

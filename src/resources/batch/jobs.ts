@@ -1,6 +1,7 @@
 import {
   dns1123Label,
   errorsNow,
+  errorsWith,
   type FieldError,
   fieldError,
   formatAge,
@@ -126,12 +127,12 @@ const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
 
 function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const ownErrors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   return [
     ...validateJobSpec(spec, 'spec', rules),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
-    ...ownErrors,
-    ...(ownErrors.length > 0 ? [] : validateSelected(selector, template, 'spec.template')),
+    ...errorsWith(validateSelectorObject(selector, 'spec.selector'), (found) =>
+      found.length > 0 ? found : validateSelected(selector, template, 'spec.template'),
+    ),
   ];
 }
 

@@ -1,8 +1,8 @@
 import {
   dns1123Label,
   dns1123Subdomain,
-  errorsNow,
   errorsOfEach,
+  errorsWith,
   type FieldError,
   fieldError,
 } from '../../meta/index.ts';
@@ -26,16 +26,18 @@ export function validateVolumes(
   const errors = errorsOfEach(volumes ?? [], (volume, i) => {
     const at = `${path}[${i}]`;
     const { name = '' } = volume;
-    const own = errorsNow(validateSource(volume, at, context));
-    if (name !== '') own.push(...byRule(`${at}.name`, name, dns1123Label));
-    if (sound.has(name)) own.push(fieldError.duplicate(`${at}.name`, name));
-    if (own.length === 0 && validate(volume, type).length === 0) sound.set(name, volume);
-    const claim = volume.persistentVolumeClaim?.claimName;
-    if (claim !== undefined && created.has(claim) && context.pod !== undefined) {
-      const why = 'must not reference a PVC that gets created for an ephemeral volume';
-      own.push(fieldError.invalid(`${at}.persistentVolumeClaim.claimName`, claim, why));
-    }
-    return own;
+    return errorsWith(validateSource(volume, at, context), (found) => {
+      const own = [...found];
+      if (name !== '') own.push(...byRule(`${at}.name`, name, dns1123Label));
+      if (sound.has(name)) own.push(fieldError.duplicate(`${at}.name`, name));
+      if (own.length === 0 && validate(volume, type).length === 0) sound.set(name, volume);
+      const claim = volume.persistentVolumeClaim?.claimName;
+      if (claim !== undefined && created.has(claim) && context.pod !== undefined) {
+        const why = 'must not reference a PVC that gets created for an ephemeral volume';
+        own.push(fieldError.invalid(`${at}.persistentVolumeClaim.claimName`, claim, why));
+      }
+      return own;
+    });
   });
   return { sound, errors };
 }

@@ -1,7 +1,7 @@
 /** Validation and warnings that workload kinds share. */
 import {
   type ApiObject,
-  errorsNow,
+  errorsWith,
   type FieldError,
   fieldError,
   type Json,
@@ -42,20 +42,21 @@ export function validateWorkload(
   kind: string,
   rules: PodValidationContext,
 ): FieldError[] {
-  const errors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  const broken = errors.length > 0;
-  if (isEmptySelector(selector)) {
-    errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));
-  }
-  if (broken) {
-    const invalid = fieldError.invalid('spec.selector', selector, 'invalid label selector');
-    return [...errors, fieldError.inPlaceOf('spec.template', invalid)];
-  }
-  return [
-    ...errors,
-    ...validateSelected(selector, template ?? {}, 'spec.template'),
-    ...validateWorkloadTemplate(template ?? {}, 'spec.template', kind, rules),
-  ];
+  const empty = isEmptySelector(selector)
+    ? [fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment')]
+    : [];
+  const errors = errorsWith(validateSelectorObject(selector, 'spec.selector'), (found) => {
+    if (found.length > 0) {
+      const invalid = fieldError.invalid('spec.selector', selector, 'invalid label selector');
+      return [...found, ...empty, fieldError.inPlaceOf('spec.template', invalid)];
+    }
+    return [
+      ...empty,
+      ...validateSelected(selector, template ?? {}, 'spec.template'),
+      ...validateWorkloadTemplate(template ?? {}, 'spec.template', kind, rules),
+    ];
+  });
+  return [...errors];
 }
 
 /** Validates a template whose pods are always restarted. */

@@ -2,11 +2,14 @@ import {
   compareQuantities,
   dns1123Label,
   dns1123Subdomain,
+  errorsLater,
   errorsOfEach,
   type FieldError,
   fieldError,
   formatQuantity,
   getKey,
+  isLarge,
+  type JsonObject,
   type Names,
   parseQuantity,
   qualifiedName,
@@ -83,12 +86,17 @@ function sizeOf(name: string): bigint {
 type Requirements = ResourceRequirements;
 
 /** Validates resource requirements of a container, an overhead or a pod. */
-function validateRequirements(
+/** Those of many resources have a step of their own: other containers may have as many. */
+const validateRequirements = (requirements: Requirements, ...rules: Rules): FieldError[] =>
+  isLarge(requirements as JsonObject)
+    ? errorsLater(() => requirementErrors(requirements, ...rules))
+    : requirementErrors(requirements, ...rules);
+
+type Rules = readonly [path: string, rule: ResourceRule, claimNames: ReadonlySet<string>, names: Names];
+
+function requirementErrors(
   { limits = {}, requests = {}, claims }: Requirements,
-  path: string,
-  rule: ResourceRule,
-  claimNames: ReadonlySet<string>,
-  names: Names,
+  ...[path, rule, claimNames, names]: Rules
 ): FieldError[] {
   const ofLimits = errorsOfEach(Object.entries(limits), ([name, amount]) => {
     const at = `${path}.limits[${name}]`;

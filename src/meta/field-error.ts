@@ -247,10 +247,7 @@ export const errorsInSteps = (check: () => Steps<readonly FieldError[]>): FieldE
 export const errorsAfter = (first: readonly FieldError[], check: () => readonly FieldError[]): readonly FieldError[] =>
   first.some((error) => error instanceof LaterErrors) ? [laterErrors([undefined], check)] : check();
 
-/**
- * Returns what `all` makes of the errors of a check: `found` has them, pending ones too. It runs later when some of them are
- * pending.
- */
+/** Calls `all` with the errors of a check, once none of them is pending, and returns its errors. */
 export const errorsWith = (
   first: readonly FieldError[],
   all: (found: readonly FieldError[]) => readonly FieldError[],

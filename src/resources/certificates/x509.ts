@@ -9,7 +9,7 @@ import {
   requestType,
 } from '../../pki/index.ts';
 
-/** To read a certificate takes as long as to visit this number of values. */
+/** Reading a certificate takes as long as visiting this number of values. */
 export const certificateVisits = 100;
 
 /** The error of a certificate request; its signature proves possession of the private key. */

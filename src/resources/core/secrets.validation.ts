@@ -4,10 +4,10 @@ import { parseAnyJsonInSteps } from '../../codec/index.ts';
 import { isJsonObject, type Json, jsonType, StatusError, type Steps } from '../../meta/index.ts';
 import { pemBlocks } from '../../pki/index.ts';
 
-/** What is read of a text: the problem, if there is one, is in the words of Go's `encoding/json`. */
+/** The value of a text, or its problem in the words of Go's `encoding/json`. */
 type Read = { readonly value: Json; readonly problem?: undefined } | { readonly problem: string };
 
-/** The JSON object, or null, that a text is, in steps: the text may be as long as a body. */
+/** Parses a text that must be a JSON object or null, in steps: it may be as long as a body. */
 export function* readJsonObject(text: string): Steps<Read> {
   try {
     const { value } = yield* parseAnyJsonInSteps(Buffer.from(text));

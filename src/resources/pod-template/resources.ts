@@ -85,8 +85,10 @@ function sizeOf(name: string): bigint {
 
 type Requirements = ResourceRequirements;
 
-/** Validates resource requirements of a container, an overhead or a pod. */
-/** Those of many resources have a step of their own: other containers may have as many. */
+/**
+ * Validates resource requirements of a container, an overhead or a pod. Those of many resources have a step of their own:
+ * other containers may have as many.
+ */
 const validateRequirements = (requirements: Requirements, ...rules: Rules): FieldError[] =>
   isLarge(requirements as JsonObject)
     ? errorsLater(() => requirementErrors(requirements, ...rules))

@@ -9,7 +9,8 @@ const dump = Reflect.get(IncomingMessage.prototype, '_dump') as (this: IncomingM
 
 /**
  * A request over HTTP/1.1. One without a body has ended when it is complete. For each request, Node would end a stream that
- * nobody reads, in five ticks, a sixth of the computing time of a GET.
+ * nobody reads, in five ticks, a sixth of the computing time of a GET. From version 24.12 on it has an option for that
+ * (`optimizeEmptyRequests`).
  */
 export class Message extends IncomingMessage {
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,8 @@ const worker = join(import.meta.dirname, `dist/test/yaml-worker-${process.versio
 
 /** Where tests create their temporary folders. They need not remove them. */
 const temporary = mkdtempSync(join(tmpdir(), 'orch-tests-'));
+// Some run programs as another user.
+chmodSync(temporary, 0o755);
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 /**

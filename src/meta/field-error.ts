@@ -142,7 +142,7 @@ export const fieldError = {
   /** Forbids a field, so that errors at or below it are left out. `at`: its path, where the error names another one. */
   forbiddenSubtree: (field: string, detail: string, at = field) =>
     fieldError.inPlaceOf(at, error('FieldValueForbidden', field, 'Forbidden', detail)),
-  /** The error itself: those at or below the field `at` are left out, because of it. */
+  /** Marks an error so that errors at or below the field `at` are left out, and returns it. */
   inPlaceOf: (at: string, result: FieldError): FieldError => {
     replacedSubtrees.set(result, at);
     return result;

@@ -12,6 +12,7 @@ export interface CompiledType extends Decoder {
   readonly applied?: Decoder;
 }
 
+/** Decodes the values of a type. */
 export interface Decoder {
   /**
    * Checks the types of a value and returns its normal form: undeclared fields pruned, fields in the order of the

@@ -25,7 +25,7 @@ export function eventRateLimit({ clock, configurations }: Initializer): Admissio
       if (request.dryRun) return;
       const refusals = limits.flatMap((limit) => limit(request) ?? []);
       if (refusals.length === 0) return;
-      // Does not say when to try again: clients would, and hold back all other events.
+      // Without a time to try again: event recorders would wait for it and hold back all other events.
       throw new StatusError(429, 'TooManyRequests', `Too many requests: ${aggregateMessages(refusals)}`);
     },
   };

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import type { Http2SecureServer } from 'node:http2';
-import { Message } from './message.ts';
+import { Http1Message } from './http1-message.ts';
 
 /** Limits of what one client can use, and for how long. Times in milliseconds. */
 export interface ListenerLimits {
@@ -63,7 +63,7 @@ export function serverOptions(limits: ListenerLimits, http2 = true) {
     // Without it, Node offers both protocols.
     ...(http2 ? {} : { ALPNCallback: onlyHttp1 }),
     allowHTTP1: true,
-    Http1IncomingMessage: Message,
+    Http1IncomingMessage: Http1Message,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
     handshakeTimeout: 6 * limits.handshakeMs,

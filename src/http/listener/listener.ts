@@ -17,6 +17,7 @@ import type { ApiResponse, Handler, RequestHeaders } from '../types.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
 import { Handshakes } from './handshakes.ts';
+import { hasBody } from './http1-message.ts';
 import {
   configureHttp1,
   connectionOptions,
@@ -27,7 +28,6 @@ import {
   tlsOptions,
 } from './listener-options.ts';
 import { LoopTurns } from './loop-turns.ts';
-import { hasBody } from './message.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions, type RequestHead } from './node-request.ts';
 import { breakOff, isSmall, writeHttp1, writeHttp2 } from './node-response.ts';
 import { separateSessions } from './session-socket.ts';

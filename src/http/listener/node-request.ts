@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { type Clock, ReceivedBytes, StatusError, statusError } from '../../meta/index.ts';
 import type { ApiRequest, Peer, RequestHeaders } from '../types.ts';
-import { hasBody } from './message.ts';
+import { hasBody } from './http1-message.ts';
 
 /** The request line and the headers of a request. */
 export interface RequestHead {

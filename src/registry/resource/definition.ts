@@ -179,8 +179,8 @@ export interface ConnectSubresource extends SubresourceBase {
 
 /**
  * How often the validation of a kind repeats the checks of an update's metadata: those of the metadata of an object, and
- * those of their change. Each repetition reports its errors again, as the reference server does. Without any, the metadata
- * of a new object is reported once all else is valid.
+ * those of their change. Each repetition reports its errors again, as the reference server does. Without any, errors of the
+ * metadata of a new object are reported once all else is valid.
  */
 export type MetadataChecks = readonly [object: number, change: number];
 

@@ -155,8 +155,8 @@ async function removeUnreadable(request: WriteRequest): Promise<Written> {
 }
 
 /**
- * The 409 for an existing name. Its message says so when the object wanted another name generated, and when the current
- * object of that name is being deleted.
+ * The 409 for an existing name. Its message differs when the object also has `generateName`, and when the current object of
+ * that name is being deleted.
  */
 function alreadyExists({ resource }: Target, candidate: Candidate, current: CachedObject | undefined): StatusError {
   const taken = statusError.alreadyExists(resource.id, nameOf(candidate));

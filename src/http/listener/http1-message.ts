@@ -8,11 +8,10 @@ export const hasBody = (headers: IncomingHttpHeaders): boolean =>
 const dump = Reflect.get(IncomingMessage.prototype, '_dump') as (this: IncomingMessage) => void;
 
 /**
- * A request over HTTP/1.1. One without a body has ended when it is complete. For each request, Node would end a stream that
- * nobody reads, in five ticks, a sixth of the computing time of a GET. From version 24.12 on it has an option for that
- * (`optimizeEmptyRequests`).
+ * A request over HTTP/1.1. One without a body has ended when it is complete. Node would end its stream, which nobody reads, in
+ * five ticks: a sixth of the computing time of a GET. Version 24.12 has an option for that (`optimizeEmptyRequests`).
  */
-export class Message extends IncomingMessage {
+export class Http1Message extends IncomingMessage {
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
     return (chunk !== null || hasBody(this.headers)) && super.push(chunk, encoding);
   }
@@ -24,8 +23,8 @@ export class Message extends IncomingMessage {
 }
 
 // Node lets go of a request that has ended. Types declare a field, which no accessor of a class may override.
-Object.defineProperty(Message.prototype, 'readableEnded', {
-  get(this: Message): boolean {
+Object.defineProperty(Http1Message.prototype, 'readableEnded', {
+  get(this: Http1Message): boolean {
     return hasBody(this.headers) ? (Reflect.get(Readable.prototype, 'readableEnded', this) as boolean) : this.complete;
   },
 });

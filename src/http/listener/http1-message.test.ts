@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server } from 
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Message } from './message.ts';
+import { Http1Message } from './http1-message.ts';
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -12,7 +12,7 @@ afterEach(() => {
 
 /** A server that reads no body. */
 async function started(served: (message: IncomingMessage) => void = () => {}) {
-  const server: Server = createServer({ IncomingMessage: Message }, (message, response) => {
+  const server: Server = createServer({ IncomingMessage: Http1Message }, (message, response) => {
     served(message);
     response.end(message.method);
   });

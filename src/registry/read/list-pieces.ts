@@ -10,21 +10,22 @@ import {
   columnDefinitions,
   jsonWriter,
   metaVersion,
+  parseCheck,
   partialWriter,
   type Representation,
   readForRepresentation,
   rowWriter,
+  textOf,
   type WriteItem,
 } from './representation.ts';
 
 /**
- * The size of a piece of a list in bytes, the most rows of a table or metadata in it, and the most JSON parsed for these. V8
- * allocates strings of 128 KiB and more as large objects: a list of such pieces takes twice as long. Until a piece is
- * written a row is a tree of ten strings, which the garbage collector copies: larger pieces of rows take longer.
+ * The size of a piece of a list in bytes, the most objects that are parsed for it, and their bytes. V8 allocates strings of
+ * 128 KiB and more as large objects: a list of such pieces takes twice as long.
  */
 const pieceBytes = 112 * 1024;
-const pieceRows = 50;
-const parsedBytes = 256 * 1024;
+const maxParsed = 50;
+const maxParsedBytes = 256 * 1024;
 
 /** How a list is written around and between its items. */
 export interface ListLayout {
@@ -54,6 +55,7 @@ export function* representList(
 ): Generator<ListPiece, ListPiece> {
   const { head, first, separator, tail, emptyTail, item } = layout;
   const { prefix, rest } = itemWriter(target, representation);
+  const isParsed = parseCheck(target, representation);
   const begin = (before: string) => (item === undefined ? before + prefix : before) as ByteString;
   const [beforeFirst, beforeOther] = [begin(first), begin(separator)];
   const piece = new PieceBuilder(head);
@@ -62,11 +64,13 @@ export function* representList(
     for (const object of objects) {
       const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
       const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
-      const json = rest(object, read);
-      const text = item === undefined ? json : item((prefix + json) as ByteString);
+      if (isParsed(object)) piece.countParsed(object.bytes.length);
       piece.add(items++ === 0 ? beforeFirst : beforeOther);
-      piece.add(typeof text === 'string' ? text : yield* inEmptyPieces(text));
-      if (representation.as !== 'object') piece.countRow(object.bytes.length);
+      if (item === undefined) piece.addItem(rest, object, read);
+      else {
+        const text = item((prefix + textOf(rest, object, read)) as ByteString);
+        piece.add(typeof text === 'string' ? text : yield* inEmptyPieces(text));
+      }
       if (piece.isFull) yield piece.take();
     }
   }
@@ -105,8 +109,8 @@ function checkFirstBytes(group: readonly CachedObject[]): void {
 class PieceBuilder {
   #texts: ByteString[];
   #size: number;
-  #rows = 0;
   #parsed = 0;
+  #parsedBytes = 0;
 
   constructor(head: ByteString) {
     this.#texts = [head];
@@ -119,22 +123,29 @@ class PieceBuilder {
     this.#size += text.length;
   }
 
-  /** A row or the metadata of an object, for which JSON of this size (bytes) was parsed. */
-  countRow(parsed: number): void {
-    this.#rows++;
-    this.#parsed += parsed;
+  addItem(write: WriteItem, object: CachedObject, read: Parameters<WriteItem>[2]): void {
+    const texts = this.#texts;
+    const start = texts.length;
+    write(texts, object, read);
+    for (let i = start; i < texts.length; i++) this.#size += (texts[i] as ByteString).length;
+  }
+
+  /** An object of this size (bytes) is parsed for the piece. */
+  countParsed(size: number): void {
+    this.#parsed++;
+    this.#parsedBytes += size;
   }
 
   get isFull(): boolean {
-    return this.#size >= pieceBytes || this.#rows >= pieceRows || this.#parsed >= parsedBytes;
+    return this.#size >= pieceBytes || this.#parsed >= maxParsed || this.#parsedBytes >= maxParsedBytes;
   }
 
   take(): ListPiece {
     const texts = this.#texts;
     this.#texts = [];
     this.#size = 0;
-    this.#rows = 0;
     this.#parsed = 0;
+    this.#parsedBytes = 0;
     return texts;
   }
 }
@@ -196,20 +207,20 @@ const metadataMark = '"metadata":{';
 
 function objectWriter(target: Target): ItemWriter {
   const { definition, format } = target.resource;
-  const write = jsonWriter(target);
   // Items of custom resources keep kind and apiVersion.
-  if (definition.custom !== undefined) return { prefix: '', rest: write };
+  if (definition.custom !== undefined) return { prefix: '', rest: jsonWriter(target) };
   if (isStorageVersion(target)) {
     const start = format.head.length - metadataMark.length;
-    return { prefix: '{', rest: ({ bytes }) => bytes.slice(start) as ByteString };
+    return { prefix: '{', rest: (out, { bytes }) => out.push(bytes.slice(start) as ByteString) };
   }
   const head = headOf(definition.kind, versionOf(target).apiVersion);
   const start = head.length - metadataMark.length;
-  const rest: WriteItem = (object, read) => {
-    const text = write(object, read);
+  const withoutType = (text: ByteString): ByteString => {
     if (text.startsWith(head)) return text.slice(start) as ByteString;
     const { kind: _, apiVersion: __, ...others } = readOwnJson(decodeText(text)) as JsonObject;
     return encodeText(stringifyJson(others)).slice(1) as ByteString;
   };
+  const write = jsonWriter(target);
+  const rest: WriteItem = (out, object, read) => out.push(withoutType(textOf(write, object, read)));
   return { prefix: '{', rest };
 }

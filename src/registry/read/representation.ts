@@ -46,12 +46,17 @@ interface ReadObject {
   readonly text?: ByteString;
 }
 
-/** Whether a representation is long work: it needs the parsed object, and that is large. */
-function needsLongRead(target: Target, object: CachedObject, representation: Representation): boolean {
-  if (object.bytes.length < largeBytes || isCorrupt(object)) return false;
-  if (representation.as === 'table' && !hasRow(shapeOf(target), object)) return true;
-  return projectionOf(target) !== undefined || needsText(target, representation);
+/** Returns whether the representation of an object needs the parsed object. */
+export function parseCheck(target: Target, representation: Representation): (object: CachedObject) => boolean {
+  const shape = shapeOf(target);
+  const always = shape.projection !== undefined || needsText(target, representation);
+  const isTable = representation.as === 'table';
+  return (object) => !isCorrupt(object) && (always || (isTable && !hasRow(shape, object)));
 }
+
+/** Whether a representation is long work: it needs the parsed object, and that is large. */
+const needsLongRead = (target: Target, object: CachedObject, representation: Representation): boolean =>
+  object.bytes.length >= largeBytes && parseCheck(target, representation)(object);
 
 /** Whether a representation includes the object in a version in which it is not cached. */
 const needsText = (target: Target, view: Representation): boolean =>
@@ -95,36 +100,49 @@ export function representObject(
     case 'object':
       return isStorageVersion(target) ? object.bytes : encodeConverted(target, object, read);
     case 'metadata':
-      return partialWriter(target, representation.version)(object, read);
+      return textOf(partialWriter(target, representation.version), object, read);
     case 'table':
       return table(
         target,
         representation.version,
         String(object.revision),
         columnsText(target),
-        rowWriter(target, representation)(object, read),
+        textOf(rowWriter(target, representation), object, read),
       );
   }
 }
 
-export type WriteItem = (object: CachedObject, read: ReadObject | undefined) => ByteString;
+/** Appends the texts of an object to `out`. Joined, they would be copied once more than one by one. */
+export type WriteItem = (out: ByteString[], object: CachedObject, read: ReadObject | undefined) => void;
+
+/** What a writer writes, as one text. */
+export function textOf(write: WriteItem, object: CachedObject, read: ReadObject | undefined): ByteString {
+  const out: ByteString[] = [];
+  write(out, object, read);
+  return out.join('') as ByteString;
+}
 
 /** Returns what writes objects as they are in the version of the request. */
 export const jsonWriter = (target: Target): WriteItem =>
-  isStorageVersion(target) ? ({ bytes }) => bytes : (object, read) => encodeConverted(target, object, read);
+  isStorageVersion(target)
+    ? (out, { bytes }) => out.push(bytes)
+    : (out, object, read) => out.push(encodeConverted(target, object, read));
 
 export function partialWriter(target: Target, version: string): WriteItem {
   const { names, format } = target.resource;
-  const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
+  const apiVersion = metaVersion(names, version);
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":"${apiVersion}","metadata":` as ByteString;
   const projection = projectionOf(target);
-  return (object, read) => {
+  return (out, object, read) => {
     const metadata =
       projection === undefined
         ? metadataText(format, object)
         : encodeText(stringifyJson(projection.read(read?.stored ?? readObject(format, object)).metadata));
-    return `${head}${metadata}}` as ByteString;
+    out.push(head, metadata, close);
   };
 }
+
+const close = '}' as ByteString;
 
 const defaultColumns: readonly Column[] = [
   {
@@ -178,15 +196,17 @@ export function rowWriter(
   const shape = shapeOf(target);
   const age = agesAt(now);
   const include: { readonly [name in IncludeObject]: WriteItem } = {
-    None: () => 'null' as ByteString,
+    None: (out) => out.push('null' as ByteString),
     Metadata: partialWriter(target, version),
     Object: jsonWriter(target),
   };
   const included = include[includeObject];
-  return (object, read) => {
-    let text = '';
-    for (const part of rowOf(shape, object, now, read?.stored)) text += typeof part === 'number' ? age(part) : part;
-    return `${text}${included(object, read)}}` as ByteString;
+  return (out, object, read) => {
+    for (const part of rowOf(shape, object, now, read?.stored)) {
+      out.push(typeof part === 'number' ? (age(part) as ByteString) : part);
+    }
+    included(out, object, read);
+    out.push(close);
   };
 }
 
@@ -206,7 +226,7 @@ export function eventWriter(target: Target, representation: Representation): Eve
     if (isStored) return event.frame;
     if (representation.as !== 'table') return frame(type, representObject(target, object, representation, read));
     const columns = isFirst ? columnsText(target) : 'null';
-    const rows = rowWriter(target, representation)(object, read);
+    const rows = textOf(rowWriter(target, representation), object, read);
     return frame(type, table(target, representation.version, String(object.revision), columns, rows));
   };
   function* writeLarge(event: StreamEvent, object: CachedObject, isFirst: boolean): Steps<ByteString> {

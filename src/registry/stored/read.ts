@@ -10,7 +10,7 @@ import {
   type Steps,
   statusError,
 } from '../../meta/index.ts';
-import type { ObjectFormat } from './format.ts';
+import { isUnconverted, type ObjectFormat } from './format.ts';
 
 /** Whether the stored object cannot be read: its bytes then hold its name and nothing else. */
 export const isCorrupt = (object: CachedObject): boolean => object.labels === unknownLabels;
@@ -62,7 +62,7 @@ export function* readObjectInSteps({ shared }: ObjectFormat, cached: CachedObjec
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */
 export function metadataText(format: ObjectFormat, object: Pick<CachedObject, 'bytes' | 'metadataEnd'>): ByteString {
   const { bytes } = object;
-  const start = bytes.startsWith(format.head) ? format.head.length - 1 : bytes.indexOf('"metadata":{') + 11;
+  const start = isUnconverted(format, bytes) ? bytes.indexOf('"metadata":{') + 11 : format.head.length - 1;
   object.metadataEnd ??= endOfObject(bytes, start);
   return bytes.slice(start, object.metadataEnd) as ByteString;
 }

@@ -83,13 +83,7 @@ export function identify(method: string, url: string): RequestInfo {
   const sentPath = mark < 0 ? target : target.slice(0, mark);
   const path = sentPath.includes('%') ? decodePath(sentPath) : sentPath;
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
-  const parts = path.split('/');
-  if (parts[parts.length - 1] === '') parts.pop();
-  const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
-  // Discovery documents such as `/apis/apps/v1` and paths with empty segments are non-resource paths.
-  const isResource = start > 0 && parts.length >= start + 2;
-  const watchPath = isResource && parts[start + 1] === 'watch' && parts.length > start + 2;
-  const resource = isResource ? identifyResource(parts, start, watchPath) : undefined;
+  const { resource, watchPath } = parsePath(path, url.length);
   if (resource === undefined) {
     const verb = methods.has(method) ? method.toLowerCase() : '';
     return { path, query, verb, resource, watchPath: false, selectors: noSelectors, selectorLength: 0 };
@@ -109,6 +103,31 @@ export function identify(method: string, url: string): RequestInfo {
     }
   }
   return { path, query, verb, resource, watchPath, selectors: noSelectors, selectorLength: 0 };
+}
+
+type ParsedPath = Pick<RequestInfo, 'resource' | 'watchPath'>;
+
+/** Paths that were parsed: most requests repeat one, and their texts have hashes already where they are looked up. */
+const parsedPaths = new Map<string, ParsedPath>();
+const maxParsedPaths = 1_000;
+/** A path that is kept may keep its whole URL in memory (characters). */
+const maxKeptUrl = 256;
+
+/** Parses a path that was sent in a URL of this length. */
+function parsePath(path: string, urlLength: number): ParsedPath {
+  const known = parsedPaths.get(path);
+  if (known !== undefined) return known;
+  const parts = path.split('/');
+  if (parts[parts.length - 1] === '') parts.pop();
+  const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
+  // Discovery documents such as `/apis/apps/v1` and paths with empty segments are non-resource paths.
+  const isResource = start > 0 && parts.length >= start + 2;
+  const watchPath = isResource && parts[start + 1] === 'watch' && parts.length > start + 2;
+  const parsed = { resource: isResource ? identifyResource(parts, start, watchPath) : undefined, watchPath };
+  if (urlLength > maxKeptUrl) return parsed;
+  if (parsedPaths.size === maxParsedPaths) parsedPaths.clear();
+  parsedPaths.set(path, parsed);
+  return parsed;
 }
 
 /** A request with selectors. */

@@ -14,10 +14,13 @@ const extraSpace = 'the provided Authorization header contains extra space befor
 export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
   return ({ authorization, owner, warn, annotate }) => {
     if (authorization === undefined) return undefined;
-    const [scheme = '', token = '', rest] = authorization.trim().split(' ', 3);
-    if (scheme.toLowerCase() !== 'bearer') return undefined;
+    const text = authorization.trim();
+    const space = text.indexOf(' ');
+    if (space < 0 || text.slice(0, space).toLowerCase() !== 'bearer') return undefined;
+    const end = text.indexOf(' ', space + 1);
+    const token = end < 0 ? text.slice(space + 1) : text.slice(space + 1, end);
     if (token === '') {
-      if (rest !== undefined) warn?.(extraSpace);
+      warn?.(extraSpace);
       return undefined;
     }
     const accept = (found: Authenticated | undefined): User => {

@@ -32,9 +32,13 @@ export class Change {
     this.#describeDeleted = describeDeleted;
   }
 
-  /** The event for a selection; undefined when it matches the object neither before nor after the change. */
-  eventFor(selection: Selection): WatchEvent | undefined {
+  /**
+   * The event for a selection; undefined when it matches the object neither before nor after the change. `isPlaced`: the
+   * object is known to be in its namespace and to have its name.
+   */
+  eventFor(selection: Selection, isPlaced = false): WatchEvent | undefined {
     const { current, previous } = this;
+    if (!isPlaced && !places(selection, current ?? previous!)) return undefined;
     const was = previous !== undefined && selects(selection, previous);
     if (current !== undefined && selects(selection, current)) return was ? this.#modify() : this.#add();
     return was ? this.#remove() : undefined;
@@ -75,9 +79,11 @@ export class Change {
   }
 }
 
-function selects({ namespace, name, field, matches }: Selection, object: CachedObject): boolean {
-  if (namespace && namespace !== object.namespace) return false;
-  if (name && name !== object.name) return false;
+/** Whether an object is in the namespace of a selection and has its name. A change of the object changes neither. */
+const places = ({ namespace, name }: Selection, object: CachedObject): boolean =>
+  (!namespace || namespace === object.namespace) && (!name || name === object.name);
+
+function selects({ field, matches }: Selection, object: CachedObject): boolean {
   if (object.labels === unknownLabels) return true;
   if (field !== undefined && field.value !== fieldOf(object, field.path)) return false;
   return matches === undefined || matches(object);

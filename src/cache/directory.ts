@@ -4,7 +4,8 @@ import { fieldOf, type Selection, unknownLabels } from './selection.ts';
 /** A subscriber to changes. */
 export interface Member {
   readonly selection: Selection;
-  offer(change: Change): void;
+  /** `isPlaced`: the object is known to be in the namespace of the selection and to have its name. */
+  offer(change: Change, isPlaced: boolean): void;
 }
 
 type Group = Map<string, Set<Member>>;
@@ -44,21 +45,21 @@ export class Directory {
   offer(change: Change): void {
     const { current, previous } = change;
     const object = current ?? previous!;
-    offerTo(this.#all, change);
-    offerTo(this.#byNamespace.get(object.namespace), change);
-    offerTo(this.#byName.get(object.name), change);
-    if (this.#byObject.size > 0) offerTo(this.#byObject.get(`${object.namespace}/${object.name}`), change);
+    offerTo(this.#all, change, true);
+    offerTo(this.#byNamespace.get(object.namespace), change, true);
+    offerTo(this.#byName.get(object.name), change, true);
+    if (this.#byObject.size > 0) offerTo(this.#byObject.get(`${object.namespace}/${object.name}`), change, true);
     for (const [path, group] of this.#byField) {
       if (group.size === 0) continue;
       if (object.labels === unknownLabels) {
-        for (const members of group.values()) offerTo(members, change);
+        for (const members of group.values()) offerTo(members, change, false);
         continue;
       }
       const value = fieldOf(object, path);
-      offerTo(group.get(value), change);
+      offerTo(group.get(value), change, false);
       if (previous === undefined || previous === object) continue;
       const former = fieldOf(previous, path);
-      if (former !== value) offerTo(group.get(former), change);
+      if (former !== value) offerTo(group.get(former), change, false);
     }
   }
 
@@ -82,7 +83,7 @@ export class Directory {
 
 const sizeOf = (group: Group, key: string): number => group.get(key)?.size ?? 0;
 
-function offerTo(members: Set<Member> | undefined, change: Change): void {
+function offerTo(members: Set<Member> | undefined, change: Change, isPlaced: boolean): void {
   if (members === undefined) return;
-  for (const member of members) member.offer(change);
+  for (const member of members) member.offer(change, isPlaced);
 }

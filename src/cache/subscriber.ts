@@ -118,9 +118,9 @@ export class Subscriber implements Subscription, HistoryMember {
     return this;
   }
 
-  offer(change: Change): void {
+  offer(change: Change, isPlaced: boolean): void {
     if (change.revision <= this.#position) return;
-    const event = change.eventFor(this.selection);
+    const event = change.eventFor(this.selection, isPlaced);
     if (event === undefined) return;
     const weight = weightOf(event);
     if (!this.#hasRoom(event, weight)) {

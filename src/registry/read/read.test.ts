@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
 import { delivered } from '../../store/testing/late-store.ts';
 import { bench, failure, names as kubernetes, merge, note, remove } from '../testing/fixtures.ts';
 import { gadgets } from '../testing/gadgets.ts';
@@ -128,11 +128,28 @@ describe('list', () => {
     ['metadata.namespace=ns', ['a', 'b', 'c', 'd', 'e']],
     ['metadata.namespace=other', []],
     ['metadata.name=a,metadata.name=b', []],
+    ['metadata.name=a,metadata.namespace=ns', ['a']],
+    ['metadata.name=a,metadata.namespace=other', []],
+    ['metadata.name=a,metadata.namespace!=ns', []],
+    ['metadata.name=', []],
+    ['metadata.namespace=', []],
   ];
   it.each(fields)('fieldSelector %s', async (fieldSelector, expected) => {
     const { names } = await five();
     expect((await names('configmaps', { fieldSelector })).names).toEqual(expected);
     expect((await names('configmaps', { fieldSelector }, { namespace: '' })).names).toEqual(expected);
+  });
+
+  it('selects a name in all namespaces', async () => {
+    const { write, names } = await five();
+    const elsewhere = { value: note('a'), findings: [] };
+    await write('configmaps', { namespace: 'other' }, { verb: 'create', object: elsewhere });
+    const namespacesOf = async (fieldSelector: string) => {
+      const { list } = await names('configmaps', { fieldSelector }, { namespace: '' });
+      return (list['items'] as ApiObject[]).map(({ metadata }) => metadata.namespace);
+    };
+    expect(await namespacesOf('metadata.name=a')).toEqual(['ns', 'other']);
+    expect(await namespacesOf('metadata.name=a,metadata.namespace=other')).toEqual(['other']);
   });
 
   it('selects by the selectable fields of the kind', async () => {

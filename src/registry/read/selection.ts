@@ -8,6 +8,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
+import { keyOf } from '../resource/target.ts';
 import { isUnconverted } from '../stored/format.ts';
 import type { ReadOptions, Target } from '../types.ts';
 
@@ -39,10 +40,11 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
   const { resource } = target;
   const labels = selectorOf(labelSelector);
   const fields = selectorOf(fieldSelector);
-  const tested = fields === undefined ? [] : fields.terms;
-  for (const { field } of tested) checkField(resource, field);
+  const terms = fields === undefined ? [] : fields.terms;
+  for (const { field } of terms) checkField(resource, field);
   const namespace = target.namespace || (resource.definition.namespaced ? required(fields, 'metadata.namespace') : '');
   const name = target.name || required(fields, 'metadata.name');
+  const tested = terms.filter((term) => !isImplied(term, target.resource, { namespace, name }));
   const byLabels = labels !== undefined && labels.requirements.length > 0;
   const { format } = resource;
   const byFields =
@@ -58,7 +60,7 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
     matches: byLabels ? (object) => labels.matches(object.labels) && mayMatch?.(object) !== false : mayMatch,
     labels: labels?.requirements ?? [],
     matchesConverted: converts ? byFields : undefined,
-    filtered: byLabels || tested.length > 0,
+    filtered: byLabels || terms.length > 0,
     cost: (labels?.requirements.length ?? 0) + tested.length,
   };
 }
@@ -90,6 +92,17 @@ function checkField({ definition }: Resource, path: string): void {
       ? `field label not supported: ${path}`
       : `${quote(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
+}
+
+/** Whether every object of the namespace and name of a selection has what a term requires. */
+function isImplied(
+  { field, value, not }: FieldTerm,
+  resource: Resource,
+  place: Pick<Target, 'namespace' | 'name'>,
+): boolean {
+  if (not || value === '') return false;
+  if (field === 'metadata.namespace') return value === place.namespace;
+  return field === 'metadata.name' && value === place.name && keyOf(resource, place) !== undefined;
 }
 
 function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean {

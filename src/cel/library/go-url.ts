@@ -2,7 +2,7 @@
  * URLs by the rules of Go's net/url, which decide what `isURL` and the format `uri` accept; those of the WHATWG accept
  * and normalize more.
  */
-import { quote } from '../../meta/index.ts';
+import { Pace, quote, type Steps } from '../../meta/index.ts';
 
 /** The parts of a URL, each as it was written where not said otherwise. */
 export interface ParsedUrl {
@@ -79,13 +79,7 @@ function parse(text: string, viaRequest: boolean): ParsedUrl {
   return { ...url, scheme, ...authority, path, query };
 }
 
-function hasControl(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x20 || code === 0x7f) return true;
-  }
-  return false;
-}
+const hasControl = (text: string): boolean => /[\x00-\x1f\x7f]/.test(text);
 
 /** The text before the first separator and the text after it; undefined: there is none. */
 function cut(text: string, separator: string): [string, string | undefined] {
@@ -140,55 +134,65 @@ export function splitHost(hostPort: string): { readonly host: string; readonly p
 /** The parts of a URL, by what is written in them without an escape. */
 type Part = 'path' | 'user' | 'host' | 'zone' | 'query' | 'fragment';
 
-/** The characters other than letters and digits that a part contains unescaped. */
-const plain: { readonly [part in Part]: ReadonlySet<number> } = {
-  path: codesOf('-_.~$&+,/:;=@'),
-  user: codesOf('-_.~$&+,;='),
-  host: codesOf('-_.~!$&\'()*+,;=:[]<>"'),
-  zone: codesOf('-_.~!$&\'()*+,;=:[]<>"'),
-  query: codesOf('-_.~'),
-  fragment: codesOf('-_.~$&+,/:;=?@!()*'),
+const percent = 0x25;
+
+/** The hexadecimal digits of a byte. */
+const digitsOf = (code: number): string => code.toString(16).padStart(2, '0');
+
+/** Whether a part contains a character unescaped (1), by its code below 256. */
+const plain: { readonly [part in Part]: Uint8Array } = {
+  path: alphanumericAnd('-_.~$&+,/:;=@'),
+  user: alphanumericAnd('-_.~$&+,;='),
+  host: alphanumericAnd('-_.~!$&\'()*+,;=:[]<>"'),
+  zone: alphanumericAnd('-_.~!$&\'()*+,;=:[]<>"'),
+  query: alphanumericAnd('-_.~'),
+  fragment: alphanumericAnd('-_.~$&+,/:;=?@!()*'),
 };
 
-function codesOf(characters: string): ReadonlySet<number> {
-  return new Set(Buffer.from(characters));
+/** What is invalid in a host: searched for, as a loop over the characters of a long text takes ten times as long. */
+const invalidInHost = {
+  host: invalidIn(plain.host, (code) => code >= 0x80),
+  zone: invalidIn(plain.zone, (code) => code === 0x20 || plain.zone[code] === 1),
+};
+
+function invalidIn(isPlain: Uint8Array, mayBeEscaped: (code: number) => boolean): RegExp {
+  const codes = Array.from({ length: 256 }, (_, code) => code);
+  const characters = codes.filter((code) => isPlain[code] === 1 || code >= 0x80).map((code) => `\\x${digitsOf(code)}`);
+  const escapes = codes.filter((code) => code === percent || mayBeEscaped(code)).map(digitsOf);
+  return new RegExp(`[^%${characters.join('')}\\u0100-\\uffff]|%(?!${escapes.join('|')})`, 'i');
 }
 
-const isPlain = (code: number, part: Part): boolean =>
-  (code >= 0x61 && code <= 0x7a) ||
-  (code >= 0x41 && code <= 0x5a) ||
-  (code >= 0x30 && code <= 0x39) ||
-  plain[part].has(code);
+function alphanumericAnd(others: string): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, code) => {
+    const character = String.fromCharCode(code);
+    return /[a-zA-Z0-9]/.test(character) || others.includes(character) ? 1 : 0;
+  });
+}
 
 /** Replaces the escapes of a part. Bytes that are not UTF-8 become U+FFFD. */
 function decode(text: string, part: Part): string {
-  if (part === 'host' || part === 'zone') checkHost(text, part);
-  else
-    for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', at + 3)) checkEscape(text.slice(at, at + 3), part);
-  const spaced = part === 'query' ? text.replaceAll('+', ' ') : text;
-  return spaced.includes('%') ? decodeBytes(spaced).toString() : spaced;
+  const problem = part === 'host' || part === 'zone' ? hostProblem(text, part) : escapeProblem(text);
+  if (problem !== undefined) throw new UrlError(problem);
+  return decodeValid(text);
 }
 
-function checkHost(text: string, part: Part): void {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x25) {
-      checkEscape(text.slice(i, i + 3), part);
-      i += 2;
-    } else if (code < 0x80 && !isPlain(code, part)) {
-      throw new UrlError(`invalid character ${quote(text.charAt(i))} in host name`);
-    }
-  }
-}
+/** Replaces the escapes of a text in which all are valid. */
+const decodeValid = (text: string): string => (text.includes('%') ? decodeBytes(text).toString() : text);
 
-function checkEscape(sequence: string, part: Part): void {
-  const code = /^%[0-9a-fA-F]{2}$/.test(sequence) ? Number.parseInt(sequence.slice(1), 16) : Number.NaN;
-  const allowed =
-    // A host escapes other than ASCII characters only; a zone what it could contain anyway, and spaces.
-    (part !== 'host' && part !== 'zone') ||
-    sequence === '%25' ||
-    (part === 'host' ? code >= 0x80 : code === 0x20 || isPlain(code, 'zone'));
-  if (Number.isNaN(code) || !allowed) throw new UrlError(`invalid URL escape ${quote(sequence)}`);
+/** Replaces the escapes of a part of a query, in which `+` is a space. */
+const decodeSpaces = (text: string): string => decodeValid(text.replaceAll('+', ' '));
+
+/** Why a text cannot be decoded, if it cannot. */
+const escapeProblem = (text: string): string | undefined => problemAt(text, /%(?![0-9a-f]{2})/i);
+
+/** A host escapes other than ASCII characters only, and `%`; a zone what it could contain anyway, and spaces. */
+const hostProblem = (text: string, part: 'host' | 'zone'): string | undefined => problemAt(text, invalidInHost[part]);
+
+function problemAt(text: string, invalid: RegExp): string | undefined {
+  const at = text.search(invalid);
+  if (at < 0) return undefined;
+  if (text.charAt(at) === '%') return `invalid URL escape ${quote(text.slice(at, at + 3))}`;
+  return `invalid character ${quote(text.charAt(at))} in host name`;
 }
 
 /** The bytes of a text whose escapes are valid. */
@@ -196,7 +200,7 @@ function decodeBytes(text: string): Buffer {
   const bytes = Buffer.from(text);
   let size = 0;
   for (let i = 0; i < bytes.length; i++) {
-    const isEscape = bytes[i] === 0x25;
+    const isEscape = bytes[i] === percent;
     bytes[size++] = isEscape ? nibble(bytes[i + 1]) * 16 + nibble(bytes[i + 2]) : (bytes[i] as number);
     if (isEscape) i += 2;
   }
@@ -206,15 +210,24 @@ function decodeBytes(text: string): Buffer {
 /** The value of a hexadecimal digit. */
 const nibble = (code = 0): number => (code & 0xf) + (code >= 0x41 ? 9 : 0);
 
+/** Written to a buffer: adding single characters to a long text takes a hundred times as long. */
 function encodeBytes(bytes: Uint8Array, part: Part): string {
-  let text = '';
-  for (const byte of bytes) {
-    text += isPlain(byte, part) ? String.fromCharCode(byte) : hex(byte);
+  const isPlain = plain[part];
+  const encoded = Buffer.allocUnsafe(3 * bytes.length);
+  let size = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    if (isPlain[byte] === 1) encoded[size++] = byte;
+    else {
+      encoded[size++] = percent;
+      encoded[size++] = hexDigits[byte >> 4] as number;
+      encoded[size++] = hexDigits[byte & 0xf] as number;
+    }
   }
-  return text;
+  return encoded.toString('latin1', 0, size);
 }
 
-const hex = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+const hexDigits = Buffer.from('0123456789ABCDEF');
 const encode = (text: string, part: Part): string => encodeBytes(Buffer.from(text), part);
 
 /** The path with all escapes that it needs: as written when it has them. */
@@ -224,26 +237,32 @@ export const escapedPath = ({ path }: ParsedUrl): string =>
 const escapedFragment = (fragment: string): string =>
   /^[A-Za-z0-9\-_.~$&+,/:;=?@!'()*[\]%]*$/.test(fragment) ? fragment : encodeBytes(decodeBytes(fragment), 'fragment');
 
-/** The parameters of the query in their order; those that cannot be decoded are left out. */
-export function queryParameters({ query = '' }: ParsedUrl): Map<string, string[]> {
+/**
+ * The parameters of the query in their order; those that cannot be decoded are left out. `check` is called with the number of
+ * those read so far.
+ */
+export function* queryParameters(
+  { query = '' }: ParsedUrl,
+  check: (count: number) => void,
+): Steps<Map<string, string[]>> {
   const parameters = new Map<string, string[]>();
-  for (const setting of query.split('&')) {
+  const pace = new Pace();
+  let count = 0;
+  for (let start = 0, end = 0; start < query.length; start = end + 1) {
+    if (pace.over()) yield;
+    end = query.indexOf('&', start);
+    if (end < 0) end = query.length;
+    const setting = query.slice(start, end);
     if (setting === '' || setting.includes(';')) continue;
-    const [key, value] = cut(setting, '=').map((part = '') => tryDecode(part));
-    if (key === undefined || value === undefined) continue;
-    const values = parameters.get(key);
-    if (values === undefined) parameters.set(key, [value]);
-    else values.push(value);
+    const [key, value = ''] = cut(setting, '=');
+    if (escapeProblem(key) !== undefined || escapeProblem(value) !== undefined) continue;
+    check(++count);
+    const name = decodeSpaces(key);
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [decodeSpaces(value)]);
+    else values.push(decodeSpaces(value));
   }
   return parameters;
-}
-
-function tryDecode(text: string): string | undefined {
-  try {
-    return decode(text, 'query');
-  } catch {
-    return undefined;
-  }
 }
 
 /** Formats a URL. Equal URLs have equal texts. */

@@ -106,6 +106,15 @@ describe('url', () => {
     expect(queryOf(long)['a']).toHaveLength(100_000);
   });
 
+  it('reads the parameters of a long query in steps, and refuses too many', () => {
+    const steps = overloadOf(urlLibrary, 'getQuery').steps?.(url(`https://example.com/?${'a=%&'.repeat(100_000)}`));
+    let count = 0;
+    while (steps?.next().done === false) count++;
+    expect(count).toBeGreaterThan(20);
+    const tooMany = url(`https://example.com/?${'a&'.repeat(400_001)}`);
+    expect(() => call('getQuery', tooMany)).toThrow('the list is too large');
+  });
+
   it('costs a tenth of the length of its text; a check costs 1', () => {
     const { cost, estimate } = overloadOf(urlLibrary, 'url');
     expect(cost?.(['https://kubernetes.example/'], null)).toBe(3);

@@ -1,7 +1,8 @@
 /** URLs: `url('https://example.com:80/')` and their parts. */
-import { expressionTypes } from '../../meta/index.ts';
+import { atOnce, expressionTypes, Pace, type Steps } from '../../meta/index.ts';
 import { scale, unbounded } from '../cost/range.ts';
 import type { Library } from '../library.ts';
+import { checkListSize } from '../result-limits.ts';
 import { boolType, listType, mapType, opaqueType, stringType } from '../types.ts';
 import { CelError, EntriesValue, ListValue, OpaqueValue, type Value } from '../values.ts';
 import { longCost, reading, readingLong, sizeOf, stringFactor } from './costs.ts';
@@ -49,11 +50,17 @@ export class UrlValue extends OpaqueValue {
     return this.#host;
   }
 
-  get query(): EntriesValue {
-    this.#query ??= new EntriesValue(
-      [...queryParameters(this.url)].map(([key, values]) => [key, new ListValue(values)]),
-    );
-    return this.#query;
+  /** @throws CelError for too many parameters */
+  *query(): Steps<EntriesValue> {
+    if (this.#query !== undefined) return this.#query;
+    const query = new EntriesValue([]);
+    const pace = new Pace();
+    for (const [key, values] of yield* queryParameters(this.url, checkListSize)) {
+      if (pace.over()) yield;
+      query.add(key, new ListValue(values));
+    }
+    this.#query = query;
+    return query;
   }
 
   override get size(): number {
@@ -88,6 +95,8 @@ function isUrl(text: Value): boolean {
 const accessor = (id: string, read: (url: UrlValue) => string) =>
   methodOf(id, [urlType], stringType, (value) => read(value as UrlValue));
 
+const queryOf = (value: Value): Steps<Value> => (value as UrlValue).query();
+
 export const urlLibrary: Library = {
   name: `${expressionTypes}.urls`,
   functions: {
@@ -108,7 +117,8 @@ export const urlLibrary: Library = {
         'url_get_query',
         [urlType],
         mapType(stringType, listType(stringType)),
-        (value) => (value as UrlValue).query,
+        (value) => atOnce(queryOf(value)),
+        { steps: queryOf },
       ),
     ],
   },

@@ -1,4 +1,4 @@
-import type { MetricSet } from './metric.ts';
+import { exponentialBuckets, type MetricSet } from './metric.ts';
 import type { Distribution, Value } from './series.ts';
 
 /** The current state of a work queue of controllers. */
@@ -57,7 +57,7 @@ export function declareControllerMetrics(set: MetricSet): ControllerMetrics {
 
 function declareQueueMetrics(set: MetricSet, queues: ReadonlyMap<string, QueueState>): (name: string) => QueueSeries {
   const labels = ['name'];
-  const buckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10];
+  const buckets = exponentialBuckets(1e-8, 10, 10);
   const declareGauge = (name: string, help: string, read: (queue: QueueState) => number) =>
     set.observable({
       type: 'gauge',

@@ -21,7 +21,6 @@ export function declareFairnessMetrics(set: MetricSet, flowControl: () => FlowCo
   const level = declareLevelMetrics(set);
   const kinds = set.histogram({
     name: 'apiserver_flowcontrol_read_vs_write_current_requests',
-    stability: 'ALPHA',
     help: `${atEveryNanosecond} the number of requests (as a fraction of the relevant limit) waiting or in regular stage of execution`,
     labels: ['phase', 'request_kind'],
     buckets: [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],
@@ -29,6 +28,7 @@ export function declareFairnessMetrics(set: MetricSet, flowControl: () => FlowCo
   return { flow, level, kind: (request_kind, phase) => kinds.series({ phase, request_kind }) };
 }
 
+/** The reference server names no stability for metrics with this help. */
 const atEveryNanosecond = 'Observations, at the end of every nanosecond, of';
 
 const gauges: readonly (readonly [name: string, stability: 'ALPHA' | 'BETA', help: string, GaugeOf])[] = [
@@ -232,7 +232,6 @@ function declareLevelMetrics(set: MetricSet): FlowObserver['level'] {
   const histogram = (name: string, help: string, buckets: readonly number[], labels: readonly string[]): Histogram =>
     set.histogram({
       name: `apiserver_flowcontrol_${name}`,
-      stability: 'ALPHA',
       help,
       labels: ['priority_level', ...labels],
       buckets,

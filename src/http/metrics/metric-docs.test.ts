@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type DeclaredMetric, declaredMetrics as metrics } from '../testing/declared-metrics.ts';
 import { makeFixture } from '../testing/fixture.ts';
+import { boundText } from './series.ts';
 
 const introduction = [
   '# Metrics',
@@ -48,7 +49,7 @@ const stability = [
   '',
   '## Stability',
   '',
-  'A metric that is deprecated says so with `(Deprecated from x.y)`, and is still shown for three releases if it is STABLE,',
+  'A metric that is deprecated says so with `(Deprecated since x.y.0)`, and is still shown for three releases if it is STABLE,',
   'for one if it is BETA. It is hidden for one release after that, in which `--show-hidden-metrics-for-version` shows it, and',
   'then deleted; a deprecated ALPHA metric is hidden at once. At present no metric is deprecated.',
   '',
@@ -101,9 +102,6 @@ it('docs/metrics.md is up to date', async () => {
   await expect(reference()).toMatchFileSnapshot('../../../docs/metrics.md');
 });
 
-/** A bound without the error that multiplying by ten has added. */
-const rounded = (bound: string): number => Number(Number(bound).toPrecision(12));
-
 it('has the STABLE and BETA metrics of the reference server, with its labels and buckets', () => {
   const byName = new Map(metrics.map((metric) => [metric.name, metric]));
   const absent = Object.keys(referenceMetrics).filter((name) => !byName.has(name));
@@ -111,9 +109,9 @@ it('has the STABLE and BETA metrics of the reference server, with its labels and
   for (const [name, expected] of Object.entries(referenceMetrics)) {
     const metric = byName.get(name);
     if (metric === undefined) continue;
-    const buckets = 'buckets' in metric ? (metric.buckets as readonly number[]) : undefined;
+    const buckets = 'buckets' in metric ? (metric.buckets as readonly number[]).map(boundText) : undefined;
     const shown = { type: metric.type, stability: metric.stability, labels: metric.labels.toSorted() };
-    expect({ ...shown, buckets }, name).toEqual({ ...expected, buckets: expected.buckets?.map(rounded) });
+    expect({ ...shown, buckets }, name).toEqual({ ...expected, buckets: expected.buckets });
   }
 });
 

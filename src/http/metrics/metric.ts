@@ -42,7 +42,7 @@ export interface Metric {
 /** The lines before the series of a metric. */
 export function metricHeader({ type, declaration: { name, stability, deprecated, help } }: Metric): string {
   const level = stability === undefined ? '' : `[${stability}] `;
-  const end = deprecated === undefined ? '' : `(Deprecated from ${deprecated}) `;
+  const end = deprecated === undefined ? '' : `(Deprecated since ${deprecated}.0) `;
   return `# HELP ${name} ${level}${end}${help}\n# TYPE ${name} ${type}\n`;
 }
 
@@ -193,9 +193,12 @@ export class MetricSet {
   }
 }
 
-/** Buckets that begin with a bound, each of which is `factor` times the one before. */
-export const exponentialBuckets = (first: number, factor: number, count: number): number[] =>
-  Array.from({ length: count }, (_, i) => first * factor ** i);
+/** Buckets that begin with a bound, each of which is `factor` times the one before, with the rounding of each step. */
+export function exponentialBuckets(first: number, factor: number, count: number): number[] {
+  const buckets = [first];
+  while (buckets.length < count) buckets.push((buckets.at(-1) as number) * factor);
+  return buckets;
+}
 
 /** Buckets for the duration of requests (seconds). */
 export const requestBuckets = [

@@ -91,7 +91,6 @@ function declareUsageMetrics(set: MetricSet, startSeconds: number): void {
     type: 'gauge',
     name: 'process_start_time_seconds',
     across: 'one',
-    stability: 'ALPHA',
     help: 'When the server began, in seconds since 1970.',
     read: () => [['', startSeconds]],
   });

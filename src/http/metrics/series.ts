@@ -26,6 +26,14 @@ export const parseLabels = (text: string): Labels =>
 export const sampleLine = (name: string, labels: string, value: number): string =>
   labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
 
+/** A bound as the label `le` shows it, which queries compare as text: with an exponent below 0.0001 and from 1000000 on. */
+export function boundText(bound: number): string {
+  const size = Math.abs(bound);
+  if (size === 0 || (size >= 0.0001 && size < 1_000_000)) return String(bound);
+  const [digits = '', sign = '', exponent = ''] = bound.toExponential().split(/e([+-])/);
+  return `${digits}e${sign}${exponent.padStart(2, '0')}`;
+}
+
 /** One label set of a counter or gauge. */
 export class Value {
   value = 0;
@@ -72,7 +80,8 @@ export class Distribution {
     let total = 0;
     this.#counts.forEach((count, i) => {
       total += count;
-      text += `${start}${this.#buckets[i] ?? '+Inf'}"} ${total}\n`;
+      const bound = this.#buckets[i];
+      text += `${start}${bound === undefined ? '+Inf' : boundText(bound)}"} ${total}\n`;
     });
     return text + sampleLine(`${name}_sum`, this.labels, this.#sum) + sampleLine(`${name}_count`, this.labels, total);
   }

@@ -27,7 +27,7 @@ describe('a deprecated metric', () => {
     const set = new MetricSet();
     const metric = set.counter({ name: 'old_total', stability: 'STABLE', deprecated: '1.31', help: 'Old.' });
     expect(metricHeader(metric)).toBe(
-      '# HELP old_total [STABLE] (Deprecated from 1.31) Old.\n# TYPE old_total counter\n',
+      '# HELP old_total [STABLE] (Deprecated since 1.31.0) Old.\n# TYPE old_total counter\n',
     );
   });
 });

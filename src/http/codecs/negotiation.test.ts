@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { namesFor, type StatusError } from '../../meta/index.ts';
+import { namesFor, type StatusError, statusError } from '../../meta/index.ts';
 import { findType } from '../../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
 import {
   bodyCodec,
+  failureAnswers,
   metaTransforms,
   negotiator,
   type Offer,
@@ -186,6 +187,23 @@ describe('Content-Type', () => {
     expect(refusal(() => formatOf('application/strategic-merge-patch+json', false)).message).toBe(
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     );
+  });
+});
+
+describe('the Status of a failure', () => {
+  const { all } = createCodecs({ findType, names, cbor: true });
+  const answer = failureAnswers(all);
+  it.each([
+    ['application/json;stream=watch', 'application/json'],
+    ['application/vnd.kubernetes.protobuf;stream=watch', 'application/vnd.kubernetes.protobuf'],
+    ['application/cbor;stream=watch', 'application/cbor'],
+    // YAML has no watch streams.
+    ['application/yaml;stream=watch', 'application/json'],
+    ['application/yaml', 'application/yaml'],
+    ['text/html', 'application/json'],
+  ])('for a client that accepts %s is in %s', (header, expected) => {
+    const { headers } = answer(statusError.notFound({ group: '', resource: 'configmaps' }, 'none'), { accept: header });
+    expect(headers['content-type']).toBe(expected);
   });
 });
 

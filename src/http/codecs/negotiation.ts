@@ -333,7 +333,7 @@ export type AnswerFailure = (error: StatusError, headers: RequestHeaders) => Api
 
 /** Responds with the Status of an error; in the first codec if the client accepts none. */
 export function failureAnswers(codecs: readonly WireCodec[]): AnswerFailure {
-  const offer = { codecs, listed: codecs, watchable: false, route: 'none', transforms: [] } as const;
+  const offer = { codecs, listed: codecs, watchable: true, route: 'none', transforms: [] } as const;
   const accept = negotiator<WireCodec, Forms>(offer, formsOf);
   const fallback = accept(undefined);
   const formOf = (headers: RequestHeaders): Form => {

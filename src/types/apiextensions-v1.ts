@@ -251,6 +251,7 @@ export const CustomResourceDefinitionSpec = struct('apiextensions/v1.CustomResou
   versions: field(7, list(CustomResourceDefinitionVersion), {
     required: true,
     emptyOk: true,
+    nullable: true,
     always: true,
     listType: 'atomic',
   }),

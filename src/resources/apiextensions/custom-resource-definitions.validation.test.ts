@@ -50,6 +50,12 @@ const rows: readonly Row[] = [
     ['status.storedVersions', 'Invalid', invalid(null, 'must have at least one stored version')],
   ],
   [
+    'absent versions',
+    definition({ versions: null }),
+    ['spec.versions', 'Invalid', invalid(null, 'must have exactly one version marked as storage version')],
+    ['status.storedVersions', 'Invalid', invalid(null, 'must have at least one stored version')],
+  ],
+  [
     'duplicate versions, each the storage version',
     definition({ versions: [version, version] }),
     ['spec.versions', 'Invalid', invalid([shown('v1', true), shown('v1', true)], 'must contain unique version names')],

@@ -123,7 +123,7 @@ function* validateVersions(spec: Spec, names: Names, tolerance: Tolerance): Step
   ]);
   const first = versions[0]?.name ?? '';
   if (first !== '') errors.push(...byRuleAsOne('spec.version', first, dns1035Label));
-  const refuse = (why: string) => errors.push(fieldError.invalid(path, shownVersions(versions), why));
+  const refuse = (why: string) => errors.push(fieldError.invalid(path, spec.versions && shownVersions(versions), why));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) refuse('must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     refuse('must have exactly one version marked as storage version');

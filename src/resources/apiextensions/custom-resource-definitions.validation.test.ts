@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
-import { created, type Fragment, fieldErrors, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
+import { created, type Fragment, fieldErrors, inOrder, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
 import { customResourceDefinitions, definitionValidation } from './custom-resource-definitions.ts';
 
@@ -276,6 +276,22 @@ const rows: readonly Row[] = [
 describe('custom resource definitions', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(customResourceDefinitions, fragment)).toEqual(sorted(expected));
+  });
+  test('missing schemas come before all faults of versions, and the name of the first version after them', () => {
+    const faulty = { ...version, name: 'A', schema: null, deprecationWarning: '' };
+    const fragment = definition({ versions: [faulty, { ...faulty, name: 'B' }] });
+    const found = inOrder(customResourceDefinitions, created(customResourceDefinitions, fragment));
+    expect(found.map(([field]) => field)).toEqual([
+      'spec.versions[0].schema.openAPIV3Schema',
+      'spec.versions[1].schema.openAPIV3Schema',
+      'spec.versions[0].name',
+      'spec.versions[0].deprecationWarning',
+      'spec.versions[1].name',
+      'spec.versions[1].deprecationWarning',
+      'spec.versions',
+      'spec.version',
+      'status.storedVersions',
+    ]);
   });
   test('defaults; storedVersions includes the storage version', () => {
     const { spec, status } = created(customResourceDefinitions, definition({}));

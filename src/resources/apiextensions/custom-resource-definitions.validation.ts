@@ -114,20 +114,24 @@ function* validateVersions(spec: Spec, names: Names, tolerance: Tolerance): Step
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
   if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
-  const errors = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
-    ...byRuleAsOne(`${at}.name`, name, dns1035Label),
-    ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
-    ...(schema?.openAPIV3Schema === undefined && !tolerance.missingSchemas
-      ? [fieldError.required(`${at}.schema.openAPIV3Schema`)]
-      : []),
-  ]);
-  const first = versions[0]?.name ?? '';
-  if (first !== '') errors.push(...byRuleAsOne('spec.version', first, dns1035Label));
+  const errors = [
+    ...eachOf(versions, path, ({ schema }, at) =>
+      schema?.openAPIV3Schema === undefined && !tolerance.missingSchemas
+        ? [fieldError.required(`${at}.schema.openAPIV3Schema`)]
+        : [],
+    ),
+    ...eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning }, at) => [
+      ...byRuleAsOne(`${at}.name`, name, dns1035Label),
+      ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
+    ]),
+  ];
   const refuse = (why: string) => errors.push(fieldError.invalid(path, spec.versions && shownVersions(versions), why));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) refuse('must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     refuse('must have exactly one version marked as storage version');
   }
+  const first = versions[0]?.name ?? '';
+  if (first !== '') errors.push(...byRuleAsOne('spec.version', first, dns1035Label));
   const places = (field: Shared) => placesOf(versions, field);
   return [
     ...errors,

@@ -98,7 +98,11 @@ export function replaced(
 }
 
 /** The errors of an object, or of its update when `old` is given; sorted by field, then message. */
-export function fieldErrors(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): ReportedError[] {
+export const fieldErrors = (definition: ResourceDefinition, object: ApiObject, old?: ApiObject): ReportedError[] =>
+  sorted(inOrder(definition, object, old));
+
+/** The errors of an object, or of its update, in their order. */
+export function inOrder(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): ReportedError[] {
   const { versions, storage, strategy } = definition;
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
@@ -111,7 +115,7 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
   ];
   const steps = strategy.validateInSteps?.(object, old, testContext, { found: errors, part: 'whole' });
   if (steps !== undefined) errors.push(...atOnce(steps));
-  return sorted(errors.map(({ field, reason, message }) => [field, reasons[reason], message]));
+  return errors.map(({ field, reason, message }) => [field, reasons[reason], message]);
 }
 
 /** The errors of a create. */

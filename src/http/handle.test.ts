@@ -349,6 +349,10 @@ describe('representations', () => {
     expect(await of('text/html, application/yaml')).toBe('application/yaml');
     expect(await of('application/json;as=Table;g=meta.k8s.io;v=v1, application/yaml')).toBe('application/yaml');
     expect(await of('application/yaml;as=Table;g=meta.k8s.io;v=v1')).toBe('application/json');
+    const protobuf = 'application/vnd.kubernetes.protobuf';
+    expect(await of(`${protobuf};stream=watch`)).toBe(protobuf);
+    expect(await of(`application/yaml;stream=watch, ${protobuf};stream=watch`)).toBe(protobuf);
+    expect(await of(`${protobuf};stream=other`)).toBe('application/json');
   });
 
   it('is 406 for unknown ones, as recorded', async () => {

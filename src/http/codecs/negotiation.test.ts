@@ -32,7 +32,6 @@ const names = namesFor('k8s.io');
 const collection: Offer<typeof json | typeof yaml | typeof protobuf | typeof ownProtobuf> = {
   codecs: [json, yaml],
   listed: [json, yaml, protobuf],
-  watchable: true,
   route: 'streams',
   transforms: metaTransforms(names),
 };

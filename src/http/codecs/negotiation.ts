@@ -26,8 +26,6 @@ export interface Offer<T extends WireFormat> {
   readonly codecs: readonly T[];
   /** The codecs that 406 responses list, possibly more than `codecs`. */
   readonly listed: readonly T[];
-  /** Accepts `;stream=watch`. */
-  readonly watchable: boolean;
   /**
    * Some endpoints first compare whole media types without their parameters and have a special 406 message for this:
    * `streams` lists the watch streams of a collection, `plain` does not, `none` has no such comparison.
@@ -165,10 +163,10 @@ const covers = (range: string, type: string): boolean =>
 function acceptedOptions(
   { parameters }: Clause,
   codec: WireFormat,
-  { watchable, transforms }: Offer<WireFormat>,
+  { transforms }: Offer<WireFormat>,
 ): Pick<Accepted<WireFormat>, 'as' | 'pretty'> | undefined {
   const stream = parameters.get('stream');
-  if (stream !== undefined && !(stream === 'watch' && watchable && codec.watch !== undefined)) return undefined;
+  if (stream !== undefined && !(stream === 'watch' && codec.watch !== undefined)) return undefined;
   const pretty = parameters.get('pretty') === '1';
   const kind = parameters.get('as');
   if (kind === undefined) return codec.onlyMetadata === true ? undefined : { as: undefined, pretty };
@@ -269,7 +267,7 @@ function negotiateObjects(
   route: Offer<WireCodec>['route'],
   transforms: readonly Transform[],
 ): Negotiate {
-  const accept = negotiator({ ...offered, watchable: true, route, transforms }, formsOf);
+  const accept = negotiator({ ...offered, route, transforms }, formsOf);
   return ({ headers }, { query }) => {
     const { plain, indented, pretty } = accept(headers['accept']);
     const parameter = query.size === 0 ? undefined : (query.get('pretty') ?? undefined);
@@ -283,7 +281,7 @@ function negotiateWatches(
   route: Offer<WireCodec>['route'],
   transforms: readonly Transform[],
 ): Negotiate<StreamingCodec> {
-  const offer = { codecs, listed, watchable: true, route, transforms, streaming: true };
+  const offer = { codecs, listed, route, transforms, streaming: true };
   const accept = negotiator<WireCodec, Negotiated<StreamingCodec>>(offer, ({ codec, mediaType, as }) => {
     const streaming = codec as StreamingCodec;
     return { codec: streaming, headers: headersOf(streaming.watch.contentType(mediaType)), as, view: viewOf(as) };
@@ -333,7 +331,7 @@ export type AnswerFailure = (error: StatusError, headers: RequestHeaders) => Api
 
 /** Responds with the Status of an error; in the first codec if the client accepts none. */
 export function failureAnswers(codecs: readonly WireCodec[]): AnswerFailure {
-  const offer = { codecs, listed: codecs, watchable: true, route: 'none', transforms: [] } as const;
+  const offer = { codecs, listed: codecs, route: 'none', transforms: [] } as const;
   const accept = negotiator<WireCodec, Forms>(offer, formsOf);
   const fallback = accept(undefined);
   const formOf = (headers: RequestHeaders): Form => {

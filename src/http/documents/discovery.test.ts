@@ -138,6 +138,10 @@ describe('discovery', () => {
       'application/yaml',
       expect.stringContaining(`kind: ${kind}\n`),
     ]);
+    for (const mediaType of ['application/json', 'application/vnd.kubernetes.protobuf']) {
+      const stream = await ask(`application/yaml;stream=watch, ${mediaType};stream=watch`);
+      expect([stream.status, stream.headers['content-type']]).toEqual([200, mediaType]);
+    }
     const protobuf = await ask('application/vnd.kubernetes.protobuf');
     // The envelope has the apiVersion that the document has in JSON.
     const apiVersion = path.startsWith('/apis') ? 'v1' : '';

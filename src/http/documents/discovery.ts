@@ -51,7 +51,7 @@ export function createDiscovery(
   onAggregated: () => void,
 ): Discovery {
   const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}` };
-  const offer = { codecs, listed: codecs, watchable: false, transforms: [] } as const;
+  const offer = { codecs, listed: codecs, transforms: [] } as const;
   const chooseRouted = negotiator({ ...offer, route: 'plain' });
   const choose = negotiator({ ...offer, route: 'none' });
   const transforms = ['v2', 'v2beta1'].map((version) => ({ ...whole, version }));

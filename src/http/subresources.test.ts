@@ -204,11 +204,16 @@ describe('binding', () => {
   it('has its preconditions reported as the reference server reports them', async () => {
     await make(pods, pod('meant'));
     const meant = { ...to('meant'), metadata: { name: 'meant', uid: 'x' } };
-    const { status, body } = await ask('POST', `${pods}/meant/binding`, meant);
-    expect([status, body['details']]).toEqual([409, { name: 'meant', kind: 'pods' }]);
-    expect(body['message']).toMatch(
-      /^Operation cannot be fulfilled on pods "meant": StorageError: invalid object, Code: 4, Key: \/registry\/pods\/default\/meant, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: /,
-    );
+    for (const [query, root] of [
+      ['', '/registry'],
+      ['?dryRun=All', ''],
+    ]) {
+      const { status, body } = await ask('POST', `${pods}/meant/binding${query}`, meant);
+      expect([status, body['details']]).toEqual([409, { name: 'meant', kind: 'pods' }]);
+      expect(body['message']).toContain(
+        `Operation cannot be fulfilled on pods "meant": StorageError: invalid object, Code: 4, Key: ${root}/pods/default/meant, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: `,
+      );
+    }
   });
 
   it('is served as the resource bindings too', async () => {

@@ -72,4 +72,5 @@ export type {
 } from './types.ts';
 export type { Allocations, Allocator, Holder, OpenAllocations } from './write/allocator.ts';
 export { internalName, isCustomObject } from './write/body.ts';
+export { preconditionFault } from './write/candidate/metadata.ts';
 export { deleteOptionsOf, isUnsafe } from './write/delete-options.ts';

@@ -139,7 +139,7 @@ export function writeProjection({ request, candidate: { object, projection: sent
   if (projection === undefined || sent === undefined) return;
   const errors = atOnce(allErrors(() => projection.validate(sent, context)));
   if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
-  checkUid(target, sent.metadata, object);
+  checkUid(request, sent.metadata, object);
   // Without a resourceVersion the projection is of the current object.
   if ((sent.metadata.resourceVersion ?? '') !== '') checkVersion(target, sent.metadata, object.metadata);
   projection.write(object, sent);

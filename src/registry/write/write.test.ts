@@ -449,6 +449,14 @@ describe('update', () => {
     expect(await failure(change('configmaps', name, update(body)))).toMatchObject({ code, message });
   });
 
+  it('names the key without its prefix in a dry run', async () => {
+    const { create: make, change } = bench();
+    await make('configmaps', note('one'));
+    const sent = update(note('one', {}, { uid: 'other' }));
+    const { message } = (await failure(change('configmaps', 'one', sent, { dryRun: true }))) as StatusError;
+    expect(message).toMatch(/ Code: 4, Key: \/configmaps\/[a-z-]+\/one, ResourceVersion: 0, /);
+  });
+
   it('ignores another creation time', async () => {
     const { create: make, change } = bench();
     const { metadata } = await make('configmaps', note('one'));

@@ -1,12 +1,12 @@
 import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
-import type { CreateHandler } from '../../registry/index.ts';
+import { type CreateHandler, preconditionFault } from '../../registry/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { type Binding, Pod, type PodCondition } from '../../types/core-v1.ts';
 import { neverProbed, withCondition } from '../shared/conditions.ts';
 import type { PodObject } from './pod-object.ts';
 
 /** The create handler of `bindings` and `pods/binding`: sets `nodeName`, once. */
-export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now }) => {
+export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now, dryRun }) => {
   const { target = {}, metadata } = posted as ObjectOf<typeof Binding>;
   const { kind = '', name: node = '' } = target;
   // As in the reference server, the error has neither a reason nor details.
@@ -24,9 +24,8 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
   await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
     const notMeant = checkMeant(metadata, pod.metadata);
     if (notMeant !== undefined) {
-      // In the reference server, the storage layer reports the error, with the key in etcd.
-      const where = `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0`;
-      throw statusError.conflict({ group: '', resource: 'pods' }, name, `${where}, AdditionalErrorMsg: ${notMeant}`);
+      const why = preconditionFault(`/pods/${namespace}/${name}`, notMeant, dryRun);
+      throw statusError.conflict({ group: '', resource: 'pods' }, name, why);
     }
     const why = checkFree(pod);
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);

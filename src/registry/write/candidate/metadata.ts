@@ -64,15 +64,24 @@ export function checkNamespaceAndName(target: Target, metadata: ObjectMeta): voi
   }
 }
 
+/**
+ * A precondition that does not hold, as the storage layer of the reference server reports it: with the key in its etcd,
+ * or before its prefix is added in a dry run.
+ */
+export const preconditionFault = (key: string, why: string, dryRun: boolean): string =>
+  `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+
 /** @throws StatusError 409 when the body has another uid than the stored object */
-export function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
+export function checkUid(
+  { target, dryRun }: { readonly target: Target; readonly dryRun: boolean },
+  { uid = '' }: ObjectMeta,
+  old: ApiObject | undefined,
+): void {
   const { resource, name } = target;
   const storedUid = old?.metadata.uid ?? '';
   if (uid === '' || uid === storedUid) return;
   const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`;
-  // The storage layer of the reference server reports it, with the key in its etcd.
-  const where = `StorageError: invalid object, Code: 4, Key: /registry${objectKey(target.resource, target)}, ResourceVersion: 0`;
-  throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
+  throw statusError.conflict(resource.id, name, preconditionFault(objectKey(resource, target), why, dryRun));
 }
 
 /** Whether a resourceVersion is set: neither empty nor 0. @throws StatusError 500 when it is not a number */

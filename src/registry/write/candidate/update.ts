@@ -17,11 +17,11 @@ export function* updateCandidate(
   const body = yield* decodeBody(registry, target, object, options);
   checkNamespaceAndName(target, body.metadata);
   if (old !== undefined) {
-    if (projectionOf(target) === undefined) checkUid(target, body.metadata, old);
+    if (projectionOf(target) === undefined) checkUid(request, body.metadata, old);
     return yield* replacedCandidate(request, body, old);
   }
   if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '') throw notFound(target);
-  checkUid(target, body.metadata, undefined);
+  checkUid(request, body.metadata, undefined);
   body.metadata.resourceVersion = '';
   return newCandidate(request, body);
 }

@@ -83,7 +83,7 @@ describe('lists', () => {
   let server: Fixture;
   beforeAll(async () => {
     server = await makeFixture();
-    for (let i = 0; i < 120; i++) {
+    for (let i = 0; i < 320; i++) {
       const data = { text: `]}"\n- items: []\nü${'x'.repeat(1_000)}` };
       await server.send('POST', configMaps, { body: { metadata: { name: `c${i}` }, data } });
     }

@@ -91,7 +91,7 @@ export function started(turn: Turn, list: ContainerList, container: Declared, be
     ready: false,
     restartCount,
     image,
-    imageID: `${image.replace(/(?:@.*|:[^/:]*)$/, '')}@sha256:${digest(image)}`,
+    imageID: `${image.replace(/(?:@.*|:[^/:]*)$/s, '')}@sha256:${digest(image)}`,
     containerID: `containerd://${digest(`${metadata.uid} ${list} ${name} ${restartCount}`)}`,
     started: true,
     ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),

@@ -24,7 +24,7 @@ export function readFlag(text: string | undefined): boolean | undefined {
 /** An integer of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const [whole, sign = '', digits = ''] = /^([+-]?)0*([0-9]+)$/.exec(text) ?? [];
+  const [whole, sign = '', digits = ''] = /^([+-]?)0*(0|[1-9][0-9]*)$/.exec(text) ?? [];
   // Precision is lost beyond 2^53, which does not matter for limits and times.
   if (whole !== undefined && digits.length <= maxDigits) {
     const value = BigInt(sign === '-' ? `-${digits}` : digits);
@@ -46,7 +46,7 @@ export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: nu
 
 /** Why a text is not a resourceVersion, an unsigned integer of 64 bits; undefined when it is one. */
 export function versionFault(text: string): string | undefined {
-  const digits = /^0*([0-9]+)$/.exec(text)?.[1];
+  const digits = /^0*(0|[1-9][0-9]*)$/.exec(text)?.[1];
   const fits = digits !== undefined && digits.length <= maxDigits && BigInt(digits) >> 64n === 0n;
   const fault = digits === undefined ? 'invalid syntax' : fits ? '' : outOfRange;
   return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;

@@ -267,8 +267,11 @@ export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
   );
 
 /** Returns all errors of a validation and its pending checks, in steps of about {@link itemsInStep} items. */
-export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
-  const errors = fieldErrorsWithin(validation, itemsInStep);
+export const allErrors = (validation: () => readonly FieldError[]): Steps<readonly FieldError[]> =>
+  settledErrors(fieldErrorsWithin(validation, itemsInStep));
+
+/** Returns errors with those of the pending checks among them, which run in steps. */
+export function* settledErrors(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;
   yield;
   const allFound = yield* fieldErrorsInSteps(runChecks(errors));

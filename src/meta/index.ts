@@ -29,6 +29,7 @@ export {
   maxErrors,
   maxErrorText,
   omitted,
+  settledErrors,
   withoutReplaced,
 } from './field-error.ts';
 export {

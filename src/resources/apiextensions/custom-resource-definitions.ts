@@ -1,12 +1,12 @@
 import { beginCleanUp } from '../../extensions/index.ts';
 import {
-  errorsNow,
   type FieldError,
   fieldErrorsInSteps,
   type Json,
   jsonEqualInSteps,
   type Names,
   type Steps,
+  settledErrors,
 } from '../../meta/index.ts';
 import type { StrategyContext, ValidationSoFar } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
@@ -44,9 +44,11 @@ export const definitionValidation = (tolerance: Tolerance) =>
     { found: before, part }: ValidationSoFar,
   ): Steps<readonly FieldError[]> {
     const { names } = context;
-    if (part === 'status' || (yield* isEnding(definition, old))) return errorsNow(validateStatus(definition));
+    if (part === 'status' || (yield* isEnding(definition, old))) {
+      return yield* settledErrors(validateStatus(definition));
+    }
     const accepted = old === undefined ? tolerance : { ...(yield* toleranceOf(old, names)), ...tolerance };
-    const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names, accepted));
+    const own = yield* settledErrors(yield* fieldErrorsInSteps(validateWhole(definition, old, names, accepted)));
     return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], context))];
   };
 

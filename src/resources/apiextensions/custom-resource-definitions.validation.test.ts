@@ -277,6 +277,12 @@ describe('custom resource definitions', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(customResourceDefinitions, fragment)).toEqual(sorted(expected));
   });
+  test('names its many invalid short names', () => {
+    const shortNames = Array<string>(120).fill('!');
+    const found = onCreate(customResourceDefinitions, definition({ names: { ...names, shortNames } }));
+    expect(found.map(([field]) => field)).toContain('spec.names.shortNames[119]');
+    expect(found).toHaveLength(120);
+  });
   test('missing schemas come before all faults of versions, and the name of the first version after them', () => {
     const faulty = { ...version, name: 'A', schema: null, deprecationWarning: '' };
     const fragment = definition({ versions: [faulty, { ...faulty, name: 'B' }] });

@@ -107,10 +107,10 @@ export function identify(method: string, url: string): RequestInfo {
 
 type ParsedPath = Pick<RequestInfo, 'resource' | 'watchPath'>;
 
-/** Paths that were parsed: most requests repeat one, and their texts have hashes already where they are looked up. */
+/** Recently parsed paths. Most requests repeat one, and parsing it again takes a fiftieth of a GET. */
 const parsedPaths = new Map<string, ParsedPath>();
 const maxParsedPaths = 1_000;
-/** A path that is kept may keep its whole URL in memory (characters). */
+/** The longest URL whose path is kept (characters): the path may keep all of it in memory. */
 const maxKeptUrl = 256;
 
 /** Parses a path that was sent in a URL of this length. */

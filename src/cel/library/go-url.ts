@@ -132,7 +132,7 @@ export function splitHost(hostPort: string): { readonly host: string; readonly p
 }
 
 /** The parts of a URL, by what is written in them without an escape. */
-type Part = 'path' | 'user' | 'host' | 'zone' | 'query' | 'fragment';
+type Part = 'path' | 'user' | 'host' | 'zone' | 'fragment';
 
 const percent = 0x25;
 
@@ -145,11 +145,10 @@ const plain: { readonly [part in Part]: Uint8Array } = {
   user: alphanumericAnd('-_.~$&+,;='),
   host: alphanumericAnd('-_.~!$&\'()*+,;=:[]<>"'),
   zone: alphanumericAnd('-_.~!$&\'()*+,;=:[]<>"'),
-  query: alphanumericAnd('-_.~'),
   fragment: alphanumericAnd('-_.~$&+,/:;=?@!()*'),
 };
 
-/** What is invalid in a host: searched for, as a loop over the characters of a long text takes ten times as long. */
+/** Characters and escapes that are invalid in a host. A loop over the characters of a long text takes ten times as long. */
 const invalidInHost = {
   host: invalidIn(plain.host, (code) => code >= 0x80),
   zone: invalidIn(plain.zone, (code) => code === 0x20 || plain.zone[code] === 1),
@@ -210,7 +209,7 @@ function decodeBytes(text: string): Buffer {
 /** The value of a hexadecimal digit. */
 const nibble = (code = 0): number => (code & 0xf) + (code >= 0x41 ? 9 : 0);
 
-/** Written to a buffer: adding single characters to a long text takes a hundred times as long. */
+/** Bytes as text, with the escapes that a part needs. Appending characters to a long text takes a hundred times as long. */
 function encodeBytes(bytes: Uint8Array, part: Part): string {
   const isPlain = plain[part];
   const encoded = Buffer.allocUnsafe(3 * bytes.length);

@@ -10,9 +10,9 @@ import { boolType, bytesType, type CelType, intType, listType, mapType, paramete
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { sizeOf, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
-import { Part } from './part-search.ts';
 import { checkPattern, matchCosts, matchesInSteps, matchesPattern } from './pattern-costs.ts';
 import { sizeOfValue } from './sizes.ts';
+import { TextSearch } from './text-search.ts';
 
 const a = parameterType('A');
 const list = listType(a);
@@ -81,7 +81,7 @@ export const collections: Library['functions'] = {
     functionOf('in_map', [a, map], boolType, (key, all) => atOnce(contains(all as Value, key as Value))),
   ],
   '_[_]': [index('index_list', list, intType, a), index('index_map', map, a, b)],
-  contains: [stringTest('contains_string', (text, part) => new Part(part).firstIn(text) >= 0, substringCosts)],
+  contains: [stringTest('contains_string', (text, part) => new TextSearch(part).firstIn(text) >= 0, substringCosts)],
   startsWith: [stringTest('starts_with_string', (text, part) => text.startsWith(part), affixCosts)],
   endsWith: [stringTest('ends_with_string', (text, part) => text.endsWith(part), affixCosts)],
   matches: [

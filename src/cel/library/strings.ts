@@ -11,7 +11,6 @@ import { type FormatStyle, formatIssues, formatString } from './format-string.ts
 import { plainStyle, quotedStyle } from './format-styles.ts';
 import { indexNumber } from './integers.ts';
 import { functionOf, methodOf } from './overloads.ts';
-import { Part } from './part-search.ts';
 import {
   joinCosts,
   producing,
@@ -21,6 +20,7 @@ import {
   splitCosts,
   transforming,
 } from './string-costs.ts';
+import { TextSearch } from './text-search.ts';
 
 const outOfRange = (index: number) => new CelError(`index out of range: ${index}`);
 
@@ -33,7 +33,7 @@ function charAt(text: string, index: number): string {
 function indexOf(text: string, part: string, offset = 0): number {
   if (part === '') return offset;
   if (offset < 0) throw outOfRange(offset);
-  const found = offset >= text.length ? -1 : new Part(part).firstIn(text, unitOf(text, offset));
+  const found = offset >= text.length ? -1 : new TextSearch(part).firstIn(text, unitOf(text, offset));
   return found < 0 ? -1 : pointOf(text, found);
 }
 
@@ -42,7 +42,7 @@ function lastIndexOf(text: string, part: string, offset?: number): number {
   if (part === '') return offset ?? size;
   if (offset !== undefined && offset < 0) throw outOfRange(offset);
   if (offset !== undefined && offset >= size) return -1;
-  const found = new Part(part).lastIn(text, offset === undefined ? text.length : unitOf(text, offset));
+  const found = new TextSearch(part).lastIn(text, offset === undefined ? text.length : unitOf(text, offset));
   return found < 0 ? -1 : pointOf(text, found);
 }
 
@@ -61,12 +61,12 @@ const replacedPerStep = 10_000;
 /** Negative: all of them. An empty part is before each code point and at the end. */
 function* replace(text: string, part: string, by: string, most = -1): Steps<string> {
   const limit = most < 0 ? Number.POSITIVE_INFINITY : most;
-  const searched = new Part(part);
+  const search = new TextSearch(part);
   const done: string[] = [];
   let pieces: string[] = [];
   let from = 0;
   let count = 0;
-  for (let at = searched.firstIn(text); at >= 0 && count < limit; count++) {
+  for (let at = search.firstIn(text); at >= 0 && count < limit; count++) {
     checkTextLength(text.length + (count + 1) * (by.length - part.length));
     pieces.push(text.slice(from, at), by);
     from = at + part.length;
@@ -75,7 +75,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
       pieces = [];
       yield;
     }
-    if (part !== '') at = searched.firstIn(text, from);
+    if (part !== '') at = search.firstIn(text, from);
     else at = at === text.length ? -1 : at + ((text.codePointAt(at) as number) > 0xffff ? 2 : 1);
   }
   if (count === 0) return text;
@@ -87,7 +87,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
 /** Maximum number of parts, the last of which contains the rest; negative: unlimited. */
 function split(text: string, separator: string, most = -1): ListValue {
   if (separator === '') checkListSize(codePoints(text));
-  const parts = separator === '' ? Array.from(text) : new Part(separator).split(text, maxListSize + 1);
+  const parts = separator === '' ? Array.from(text) : new TextSearch(separator).split(text, maxListSize + 1);
   checkListSize(parts.length);
   if (most < 0 || parts.length <= most) return new ListValue(parts);
   if (most === 0) return new ListValue([]);

@@ -81,8 +81,8 @@ export function* representList(
 const groupSize = 32;
 
 /**
- * Objects in groups whose first bytes have just been read. The processor loads them side by side, because nothing else happens
- * between these reads; where it writes one object after another it would wait for the memory of each.
+ * Returns objects in groups, after it has read the first byte of each. The processor loads the objects of a group side by side
+ * then; a list that reads each where it is written waits for the memory of one after another.
  */
 function* inLoadedGroups(objects: Iterable<CachedObject>): Generator<readonly CachedObject[]> {
   let group: CachedObject[] = [];
@@ -93,12 +93,13 @@ function* inLoadedGroups(objects: Iterable<CachedObject>): Generator<readonly Ca
     yield group;
     group = [];
   }
+  checkFirstBytes(group);
   yield group;
 }
 
 const openingBrace = 0x7b;
 
-/** A check that never fails, because V8 drops a read whose result is not used. */
+/** Reads the first byte of each object, in a check: V8 drops a read whose result is not used. */
 function checkFirstBytes(group: readonly CachedObject[]): void {
   for (const { key, bytes } of group) {
     if (bytes.charCodeAt(0) !== openingBrace) throw new Error(`the cached bytes of ${key} are not an object`);
@@ -123,6 +124,7 @@ class PieceBuilder {
     this.#size += text.length;
   }
 
+  /** Adds the texts that `write` writes for an object. */
   addItem(write: WriteItem, object: CachedObject, read: Parameters<WriteItem>[2]): void {
     const texts = this.#texts;
     const start = texts.length;

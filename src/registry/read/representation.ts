@@ -112,7 +112,7 @@ export function representObject(
   }
 }
 
-/** Appends the texts of an object to `out`. Joined, they would be copied once more than one by one. */
+/** Appends the texts of an object to `out`. V8 would copy them once more if they were joined here. */
 export type WriteItem = (out: ByteString[], object: CachedObject, read: ReadObject | undefined) => void;
 
 /** What a writer writes, as one text. */

@@ -1,13 +1,13 @@
-/** Searches for parts of texts in time linear in the length of both. */
+/** Searches of texts for others, in time linear in the length of both. */
 
 /**
- * V8 compares a part with a text from many places where the text is repetitive: in the worst case the time is the product
- * of both lengths, which is acceptable for parts up to this length.
+ * V8's own search takes time in the product of both lengths where both texts are repetitive. It is used for parts up to this
+ * length.
  */
 const maxShortPart = 32;
 
-/** A part of texts that is not empty. */
-export class Part {
+/** A search for one part in any text. */
+export class TextSearch {
   readonly #part: string;
   #forward: Int32Array | undefined;
   #backward: Int32Array | undefined;
@@ -60,8 +60,8 @@ export class Part {
 }
 
 /**
- * For each length of a beginning of a part, less 1, the length of the longest shorter one that is also its end (the algorithm
- * of Knuth, Morris and Pratt).
+ * The table of the algorithm of Knuth, Morris and Pratt: for each prefix of a part, at the index of its last code, the length of
+ * its longest proper prefix that is also its suffix.
  */
 function borders(length: number, codeAt: (i: number) => number): Int32Array {
   const found = new Int32Array(length);
@@ -69,7 +69,7 @@ function borders(length: number, codeAt: (i: number) => number): Int32Array {
   return found;
 }
 
-/** How many codes of the part match after a next code, of which `matched` did before. */
+/** Returns how many codes of the part match after the next code of a text, where `matched` of them did before. */
 function extend(matched: number, borders: Int32Array, code: number, codeAt: (i: number) => number): number {
   let length = matched;
   while (length > 0 && codeAt(length) !== code) length = borders[length - 1] as number;
